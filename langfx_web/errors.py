@@ -1,0 +1,475 @@
+"""Every error a caller can meet: one tree, each class with a stable `.code` and `.retryable`.
+
+    LangfxError
+      InvalidArgumentError            invalid_argument, no_model
+      InvalidValueError               invalid_message, invalid_tool_call, invalid_agent, invalid_tool, …
+      JSONTextError                   json_invalid, json_too_deep
+      NotPortableError                not_portable, message_too_large, message_too_deep
+      TemplateError                   template_invalid, template_variable_missing
+      SchemaError                     schema_unsupported
+      SchemaMismatchError             schema_mismatch
+      TransportError                  unreachable, body_broken, connect_timeout, idle_timeout, …
+      LMError                         lm_error
+        LMInputError                  invalid_request, insecure_url, mixed_content
+          UnsupportedCapabilityError  unsupported_capability
+          ModelNotFoundError          model_not_found
+          ContextLimitError           context_limit
+        AuthenticationError           authentication
+        QuotaExceededError            quota_exceeded
+        RateLimitError                rate_limit
+        TemporaryLMError              temporary
+          LMConnectionError           connection
+          LMTimeoutError              timeout
+        LMProtocolError               protocol
+        IncompleteGenerationError     incomplete_generation
+        ContentFilteredError          content_filtered
+        EmptyGenerationError          empty_generation
+        MalformedGenerationError      malformed_generation
+      ToolError
+        ToolNotFoundError             tool_not_found
+        ToolArgumentError             tool_argument_invalid
+        ToolExecutionError            tool_failed
+        ToolOutputError               tool_output_invalid
+        ToolTimeoutError              tool_timeout
+      BudgetExceededError             budget_exceeded
+      DeadlineExceededError           deadline_exceeded
+      SessionClosedError              session_closed
+      SessionCancelledError           session_cancelled
+      TraceFullError                  trace_full
+      StoreError                      append_failed, store_full, store_closed, store_unavailable, session_missing
+        FencedError                   fenced
+      JournalInvalidError             journal_invalid
+      JournalVersionError             journal_version
+      JournalTooLargeError            journal_too_large
+      InputTooLargeError              input_too_large
+      MessageIdInUseError             message_id_in_use
+      NoAgentError                    no_agent
+      AgentNameInUseError             agent_name_in_use
+      AgentClosedError                agent_closed
+      CredentialsError                credentials_failed
+      BridgeError                     bridge_protocol, bridge_version, too_many_commands
+      TargetNotFoundError             target_not_found
+      UserModuleError                 module_failed
+      UserCodeError                   user_code_failed
+      FakeExhaustedError              fake_exhausted
+
+An error knows texts, numbers and ids, never the class of a message; `.partial` is whatever its raiser put there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class LangfxError(Exception):
+    """The root of the tree: what happened, a stable code, whether trying again can help, facts for a program."""
+
+    default_code: ClassVar[str] = "error"
+    default_retryable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        retryable: bool | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code or self.default_code
+        self.retryable = self.default_retryable if retryable is None else retryable
+        self.details: dict[str, Any] = dict(details or {})
+
+    @property
+    def message(self) -> str:
+        """The text of the error."""
+        return str(self.args[0])
+
+
+class InvalidArgumentError(LangfxError, ValueError):
+    """An option of ours has a value it cannot have; `details["option"]` names it."""
+
+    default_code = "invalid_argument"
+
+
+class InvalidValueError(LangfxError, ValueError):
+    """A value given to us is malformed; the code says which kind of value, `.details` what is wrong with it."""
+
+    default_code = "invalid_value"
+
+
+class JSONTextError(LangfxError, ValueError):
+    """A text is not JSON as RFC 8259 has it, or is nested too deeply to be read safely."""
+
+    default_code = "json_invalid"
+
+
+class NotPortableError(LangfxError, ValueError):
+    """A value cannot cross between page and worker or be written as JSON; `.path` leads to it."""
+
+    default_code = "not_portable"
+
+    def __init__(self, message: str, *, path: tuple[str | int, ...] = (), code: str | None = None) -> None:
+        super().__init__(message, code=code, details={"path": list(path)})
+        self.path = path
+
+
+class TemplateError(LangfxError, ValueError):
+    """A template cannot be read or lacks a variable; `.details` has line and column, or the missing names."""
+
+    default_code = "template_invalid"
+
+
+class SchemaError(LangfxError, TypeError):
+    """A Python type cannot be offered to a model; `details["path"]` leads to the part that cannot."""
+
+    default_code = "schema_unsupported"
+
+
+class SchemaMismatchError(LangfxError, ValueError):
+    """A value does not fit a schema; `.problems` lists every way in which it does not, as `{type, path, message}`."""
+
+    default_code = "schema_mismatch"
+
+    def __init__(self, message: str, *, problems: list[dict[str, Any]]) -> None:
+        super().__init__(message, details={"problems": problems})
+        self.problems = problems
+
+
+class TransportError(LangfxError):
+    """One HTTP exchange failed below the level of any provider; the code says how."""
+
+    default_code = "unreachable"
+
+    RETRYABLE: ClassVar[frozenset[str]] = frozenset({"unreachable", "body_broken", "connect_timeout", "idle_timeout"})
+
+    def __init__(self, message: str, *, code: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, code=code, retryable=code in self.RETRYABLE, details=details)
+
+
+class LMError(LangfxError):
+    """A model request failed.
+
+    `.partial` holds what had arrived (an AIMessage or None), `.usage` a lower bound of what it cost.
+    """
+
+    default_code = "lm_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        retryable: bool | None = None,
+        details: Mapping[str, Any] | None = None,
+        provider: str | None = None,
+        model: str | None = None,
+        status: int | None = None,
+        provider_code: str | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+        partial: Any = None,
+        usage: Any = None,
+        finish_reason: str | None = None,
+        raw_finish_reason: str | None = None,
+        refusal: str | None = None,
+        attempts: int = 1,
+    ) -> None:
+        super().__init__(message, code=code, retryable=retryable, details=details)
+        self.provider = provider
+        self.model = model
+        self.status = status
+        self.provider_code = provider_code
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.partial = partial
+        self.usage = usage
+        self.finish_reason = finish_reason
+        self.raw_finish_reason = raw_finish_reason
+        self.refusal = refusal
+        self.attempts = attempts
+
+
+class LMInputError(LMError):
+    """The request itself is wrong: refused by the provider, or by our own checks before anything was sent."""
+
+    default_code = "invalid_request"
+
+
+class UnsupportedCapabilityError(LMInputError):
+    """The request needs what this model or wire does not have; nothing was sent."""
+
+    default_code = "unsupported_capability"
+
+
+class ModelNotFoundError(LMInputError):
+    """The provider does not know the model."""
+
+    default_code = "model_not_found"
+
+
+class ContextLimitError(LMInputError):
+    """The conversation does not fit the model's context window."""
+
+    default_code = "context_limit"
+
+
+class AuthenticationError(LMError):
+    """The provider refused the credential."""
+
+    default_code = "authentication"
+
+
+class QuotaExceededError(LMError):
+    """The account has no credit left."""
+
+    default_code = "quota_exceeded"
+
+
+class RateLimitError(LMError):
+    """Too many requests; `.retry_after` has the provider's wait in seconds where it said one."""
+
+    default_code = "rate_limit"
+    default_retryable = True
+
+
+class TemporaryLMError(LMError):
+    """The provider failed in a way that usually passes."""
+
+    default_code = "temporary"
+    default_retryable = True
+
+
+class LMConnectionError(TemporaryLMError):
+    """The connection to the provider could not be made or broke."""
+
+    default_code = "connection"
+
+
+class LMTimeoutError(TemporaryLMError):
+    """A time limit of the request passed."""
+
+    default_code = "timeout"
+
+
+class LMProtocolError(LMError):
+    """The provider's answer breaks its own wire format."""
+
+    default_code = "protocol"
+
+
+class IncompleteGenerationError(LMError):
+    """The answer stops before its end: output limit, or a stream without its terminal event."""
+
+    default_code = "incomplete_generation"
+
+
+class ContentFilteredError(LMError):
+    """The provider or the model refused; `.refusal` has its words where it gave any."""
+
+    default_code = "content_filtered"
+
+
+class EmptyGenerationError(LMError):
+    """A successful answer without text or tool call."""
+
+    default_code = "empty_generation"
+    default_retryable = True
+
+
+class MalformedGenerationError(LMError):
+    """The provider could not use what its model wrote."""
+
+    default_code = "malformed_generation"
+    default_retryable = True
+
+
+class ToolError(LangfxError):
+    """Something about a tool call went wrong; `.tool` is the name that was called."""
+
+    default_code = "tool_error"
+
+    def __init__(self, message: str, *, tool: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, details=details)
+        self.tool = tool
+
+
+class ToolNotFoundError(ToolError):
+    """No tool has the called name."""
+
+    default_code = "tool_not_found"
+
+
+class ToolArgumentError(ToolError):
+    """The arguments do not fit the tool's input schema; `details["problems"]` lists `{type, path, message}`."""
+
+    default_code = "tool_argument_invalid"
+
+
+class ToolExecutionError(ToolError):
+    """The tool's function raised; its exception is the `__cause__`."""
+
+    default_code = "tool_failed"
+
+
+class ToolOutputError(ToolError):
+    """The tool ran, but what it returned cannot be given to a model."""
+
+    default_code = "tool_output_invalid"
+
+
+class ToolTimeoutError(ToolError):
+    """The tool did not finish within its time limit and was cancelled."""
+
+    default_code = "tool_timeout"
+
+
+class BudgetExceededError(LangfxError):
+    """A limit on steps, calls or tokens was reached; `.limit` names it."""
+
+    default_code = "budget_exceeded"
+
+    def __init__(self, message: str, *, limit: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, details=details)
+        self.limit = limit
+
+
+class DeadlineExceededError(LangfxError, TimeoutError):
+    """The time given to the work is over."""
+
+    default_code = "deadline_exceeded"
+    default_retryable = True
+
+
+class SessionClosedError(LangfxError):
+    """Work was started on a session or view that has ended."""
+
+    default_code = "session_closed"
+
+
+class SessionCancelledError(LangfxError):
+    """The session this work ran in was cancelled by someone else."""
+
+    default_code = "session_cancelled"
+
+
+class TraceFullError(LangfxError):
+    """The trace of a session has as many nodes as it may have; the work was not started."""
+
+    default_code = "trace_full"
+
+
+class StoreError(LangfxError):
+    """A store could not do what was asked; the code says why."""
+
+    default_code = "append_failed"
+
+    RETRYABLE: ClassVar[frozenset[str]] = frozenset({"append_failed", "store_full", "store_closed", "store_blocked"})
+
+    def __init__(self, message: str, *, code: str | None = None, details: Mapping[str, Any] | None = None) -> None:
+        chosen = code or self.default_code
+        super().__init__(message, code=chosen, retryable=chosen in self.RETRYABLE, details=details)
+
+
+class FencedError(StoreError):
+    """Another worker has taken the conversation over; nothing was written."""
+
+    default_code = "fenced"
+
+
+class JournalInvalidError(LangfxError):
+    """A stored record is missing, doubled or unreadable; `.seq` is its place."""
+
+    default_code = "journal_invalid"
+
+    def __init__(self, message: str, *, seq: int | None = None) -> None:
+        super().__init__(message, details={"seq": seq})
+        self.seq = seq
+
+
+class JournalVersionError(LangfxError):
+    """The conversation was written by a newer release; nothing was changed."""
+
+    default_code = "journal_version"
+
+
+class JournalTooLargeError(LangfxError):
+    """The conversation has reached its size limit."""
+
+    default_code = "journal_too_large"
+
+
+class InputTooLargeError(LangfxError):
+    """A prompt is larger than may be stored; nothing was stored."""
+
+    default_code = "input_too_large"
+
+
+class MessageIdInUseError(LangfxError):
+    """The message id already names an input of another kind in this conversation."""
+
+    default_code = "message_id_in_use"
+
+
+class NoAgentError(LangfxError):
+    """No agent of that name is defined here; `.agent` is the name."""
+
+    default_code = "no_agent"
+    default_retryable = True
+
+    def __init__(self, message: str, *, agent: str) -> None:
+        super().__init__(message, details={"agent": agent})
+        self.agent = agent
+
+
+class AgentNameInUseError(LangfxError):
+    """Another agent with other settings has this name."""
+
+    default_code = "agent_name_in_use"
+
+
+class AgentClosedError(LangfxError):
+    """The agent was closed and takes no new work."""
+
+    default_code = "agent_closed"
+
+
+class CredentialsError(LangfxError):
+    """The page did not provide a usable credential."""
+
+    default_code = "credentials_failed"
+
+
+class BridgeError(LangfxError):
+    """A message between page and worker breaks their protocol."""
+
+    default_code = "bridge_protocol"
+
+
+class TargetNotFoundError(LangfxError):
+    """`call` or `stream` named no public function of the page's modules."""
+
+    default_code = "target_not_found"
+
+
+class UserModuleError(LangfxError):
+    """A module of the page could not be imported; `.module`, and in `.details` file, line and traceback."""
+
+    default_code = "module_failed"
+
+    def __init__(self, message: str, *, module: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, details={"module": module, **(details or {})})
+        self.module = module
+
+
+class UserCodeError(LangfxError):
+    """A function of the page's modules raised; `details["type"]` and `details["traceback"]` say what and where."""
+
+    default_code = "user_code_failed"
+
+
+class FakeExhaustedError(LangfxError, IndexError):
+    """A scripted model was asked more often than its script has answers."""
+
+    default_code = "fake_exhausted"

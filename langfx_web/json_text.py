@@ -1,0 +1,181 @@
+"""The one place that reads and writes JSON text: strict RFC 8259, finite numbers, bounded nesting.
+
+CPython's `json` takes and writes NaN and Infinity, and its nesting is bounded only by the C stack, which in a browser's
+worker ends the interpreter (some 6,000 levels in Chromium, fewer elsewhere). Nesting is therefore counted first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Callable
+from datetime import date, time
+from enum import Enum
+from typing import Any, NoReturn, TypeAlias
+
+from langfx_web.errors import JSONTextError, NotPortableError
+
+JSONValue: TypeAlias = "None | bool | int | float | str | list[JSONValue] | dict[str, JSONValue]"
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys and indices that lead from a value to a part of it."""
+
+MAX_DEPTH = 200
+"""Levels of lists and objects that a text or value may have."""
+
+_OUTSIDE_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|([\[{])|([\]}])', re.DOTALL)
+
+
+def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
+    """Read one JSON document; `JSONTextError` (`json_invalid`, `json_too_deep`) on anything else.
+
+    NaN, the infinities and numbers too large for a float are refused.
+    """
+    try:
+        if not isinstance(text, str):
+            text = str(text, "utf-8")
+        check_depth(text, max_depth)
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except JSONTextError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise JSONTextError(f"not JSON: {error}") from error
+
+
+def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
+    """Write a JSON value compactly, without ASCII escaping; `NotPortableError` has the path of what has no form."""
+    check_value(value, max_depth=max_depth)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def check_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
+    """Refuse (`json_too_deep`) a text whose brackets outside strings nest deeper than `max_depth`."""
+    if text.count("[") + text.count("{") <= max_depth:
+        return
+    depth = 0
+    for match in _OUTSIDE_STRINGS.finditer(text):
+        if match.group(1):
+            depth += 1
+            if depth > max_depth:
+                raise JSONTextError(f"nested more than {max_depth} levels deep", code="json_too_deep")
+        elif match.group(2):
+            depth -= 1
+
+
+def check_value(value: object, *, path: Path = (), max_depth: int = MAX_DEPTH) -> None:
+    """Refuse (`NotPortableError`, with its path) the first part of a value that JSON has no form for.
+
+    Codes: `not_portable` for a wrong kind, a non-text key, a number that is not finite or a cycle; `message_too_deep`.
+    """
+    pending: list[tuple[object, Path]] = [(value, path)]
+    while pending:
+        item, path = pending.pop()
+        if item is None or isinstance(item, (bool, int, str)):
+            continue
+        if isinstance(item, float):
+            if not math.isfinite(item):
+                raise NotPortableError(f"{_where(path)} is {item}, which JSON cannot write", path=path)
+        elif len(path) >= max_depth and isinstance(item, (dict, list, tuple)):
+            if _is_cyclic(value):
+                raise NotPortableError(f"{_where(path[:8])} contains itself", path=path[:8])
+            raise NotPortableError(f"nested more than {max_depth} levels deep", path=path[:8], code="message_too_deep")
+        elif isinstance(item, dict):
+            for key, member in item.items():
+                if not isinstance(key, str):
+                    raise NotPortableError(f"{_where(path)} has the key {key!r}, which is not a str", path=path)
+                pending.append((member, (*path, key)))
+        elif isinstance(item, (list, tuple)):
+            pending.extend((member, (*path, index)) for index, member in enumerate(item))
+        else:
+            raise NotPortableError(f"{_where(path)} is a {type(item).__name__}, which has no JSON form", path=path)
+
+
+def plain(value: object, *, leaf: Callable[[object, Path], object] | None = None, max_depth: int = MAX_DEPTH) -> Any:
+    """A new JSON value made of Python data.
+
+    Dataclasses and pydantic models become objects, Enums their value, tuples lists, dates and times ISO text.
+
+    `leaf` may replace a value that is none of these (bytes, say) or an int; it returns what stands there instead, or
+    raises. `NotPortableError` has the path of what has no form.
+    """
+
+    def convert(item: object, path: Path) -> object:
+        if item is None or (isinstance(item, (bool, str)) and not isinstance(item, Enum)):
+            return item
+        if isinstance(item, Enum):
+            return convert(item.value, path)
+        if isinstance(item, int):
+            return item if leaf is None else leaf(item, path)
+        if isinstance(item, float):
+            check_value(item, path=path)
+            return item
+        if isinstance(item, (date, time)):
+            return item.isoformat()
+        if len(path) >= max_depth:
+            # Recursion this deep is a cycle or too much; both are refused by the same check.
+            raise NotPortableError(f"nested more than {max_depth} levels deep", path=path[:8], code="message_too_deep")
+        if isinstance(item, (list, tuple)):
+            return [convert(member, (*path, index)) for index, member in enumerate(item)]
+        if isinstance(item, dict):
+            return {_key(key, path): convert(member, (*path, key)) for key, member in item.items()}
+        if dataclasses.is_dataclass(item) and not isinstance(item, type):
+            return {f.name: convert(getattr(item, f.name), (*path, f.name)) for f in dataclasses.fields(item)}
+        if hasattr(item, "model_dump") and not isinstance(item, type):
+            return convert(item.model_dump(mode="python"), path)
+        if leaf is not None:
+            return leaf(item, path)
+        raise NotPortableError(f"{_where(path)} is a {type(item).__name__}, which has no JSON form", path=path)
+
+    try:
+        return convert(value, ())
+    except NotPortableError as error:
+        if error.code == "message_too_deep" and _is_cyclic(value):
+            raise NotPortableError("the value contains itself", path=error.path) from None
+        raise
+
+
+def _key(key: object, path: Path) -> str:
+    if not isinstance(key, str):
+        raise NotPortableError(f"{_where(path)} has the key {key!r}, which is not a str", path=path)
+    return key
+
+
+def _is_cyclic(value: object) -> bool:
+    above: set[int] = set()
+
+    def visit(item: object, depth: int) -> bool:
+        if isinstance(item, dict):
+            members = list(item.values())
+        elif isinstance(item, (list, tuple)):
+            members = list(item)
+        elif dataclasses.is_dataclass(item) and not isinstance(item, type):
+            members = [getattr(item, f.name) for f in dataclasses.fields(item)]
+        else:
+            return False
+        if id(item) in above:
+            return True
+        if depth > MAX_DEPTH:
+            return False
+        above.add(id(item))
+        found = any(visit(member, depth + 1) for member in members)
+        above.discard(id(item))
+        return found
+
+    return visit(value, 0)
+
+
+def _where(path: Path) -> str:
+    return "the value" if not path else "the value at " + ".".join(str(step) for step in path)
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise JSONTextError(f"not JSON: {word} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise JSONTextError(f"not JSON: the number {text[:20]} is too large")
+    return number

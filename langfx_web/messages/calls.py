@@ -1,0 +1,51 @@
+"""Tool calls as a model writes them, and what a provider is told of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from langfx_web.errors import InvalidValueError
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ToolCall:
+    """One call a model asked for; it runs nothing by itself.
+
+    `args` is the arguments object, or None where the model's text could not be read as one: `raw_args` then has that
+    text, and the call is answered with an error instead of being run.
+    """
+
+    type: ClassVar[Literal["tool_call"]] = "tool_call"
+
+    id: str
+    name: str
+    args: dict[str, Any] | None
+    raw_args: str | None
+
+    def __init__(self, id: str, name: str, args: Mapping[str, Any] | None, *, raw_args: str | None = None) -> None:
+        for label, text in (("id", id), ("name", name)):
+            if not isinstance(text, str) or not text:
+                raise InvalidValueError(f"a tool call's {label} must be a non-empty str", code="invalid_tool_call")
+        if args is not None and not isinstance(args, Mapping):
+            raise InvalidValueError(f"tool call {name!r}: args must be an object", code="invalid_tool_call")
+        if args is None and raw_args is None:
+            raise InvalidValueError(f"tool call {name!r}: without args, raw_args is needed", code="invalid_tool_call")
+        object.__setattr__(self, "id", id)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "args", None if args is None else dict(args))
+        object.__setattr__(self, "raw_args", raw_args if args is None else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDeclaration:
+    """What a provider is told of one tool: its name, what it is for, and the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+
+
+ToolChoice: TypeAlias = str
+"""`"auto"`, `"any"`, `"none"`, or the name of a declared tool."""

@@ -1,0 +1,9 @@
+"""Wanted types: what a model is told of them, and how plain values are read into them.
+
+May import layer 0 to 2. Read `schema.py` first; pydantic is loaded in `adapters.py` alone.
+"""
+
+from langfx_web.schemas.schema import Schema
+from langfx_web.schemas.signature import Signature, first_paragraph
+
+__all__ = ["Schema", "Signature", "first_paragraph"]

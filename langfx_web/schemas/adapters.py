@@ -1,0 +1,56 @@
+"""The one place where pydantic is loaded, on first use: building and running its validators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from langfx_web.errors import SchemaError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+def adapter(type_: Any) -> TypeAdapter[Any]:
+    """A pydantic adapter of any type it can describe; `schema_unsupported` for the rest."""
+    from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter
+
+    try:
+        return TypeAdapter(type_)
+    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeError) as error:
+        raise SchemaError(f"{type_!r} cannot be described to a model: {error}") from error
+
+
+def record_type(name: str, members: Mapping[str, tuple[Any, Any]]) -> Any:
+    """A closed pydantic model whose members are `name -> (annotation, default or ...)`, under aliases of those names.
+
+    The attribute behind the member `x` is `arg_x`, so that no name can clash with pydantic's own.
+    """
+    from pydantic import ConfigDict, Field, create_model
+
+    fields: dict[str, Any] = {
+        f"arg_{member}": (annotation, Field(default=default, alias=member))
+        for member, (annotation, default) in members.items()
+    }
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
+    return create_model(name, __config__=config, **fields)
+
+
+def problems(error: Exception) -> list[dict[str, Any]] | None:
+    """What a pydantic `ValidationError` says, as `{type, path, message}`; None for any other exception."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return None
+    # The root of typed arguments is a model here, but an object to whoever wrote them.
+    return [
+        {"type": item["type"].replace("model_type", "dict_type"), "path": list(item["loc"]), "message": item["msg"]}
+        for item in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+
+
+def with_description(hint: Any, text: str) -> Any:
+    """The annotation with a description for the model."""
+    from pydantic import Field
+
+    return Annotated[hint, Field(description=text)]

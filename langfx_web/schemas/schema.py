@@ -1,0 +1,103 @@
+"""A wanted type: what a model is told of it, and how a plain JSON value becomes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from langfx_web.errors import SchemaError, SchemaMismatchError
+from langfx_web.json_text import dumps
+from langfx_web.schemas import adapters
+from langfx_web.schemas.json_schema import check, portable, settle
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+class Schema:
+    """A Python type, or a JSON Schema document, that values are read into and written from.
+
+    Nothing is loaded or built before first use. `validate` never converts between kinds: `"5"` is no int, `1` no bool.
+    """
+
+    def __init__(self, type_: Any) -> None:
+        self.type = type_
+
+    @staticmethod
+    def from_json_schema(document: Mapping[str, Any]) -> DocumentSchema:
+        """A schema whose values stay plain JSON."""
+        return DocumentSchema(document)
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return adapters.adapter(self.type)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        try:
+            return portable(self._adapter.json_schema(by_alias=True))
+        except (TypeError, ValueError) as error:
+            raise SchemaError(f"{self.type!r} has no JSON Schema: {error}") from error
+
+    def json_schema(self) -> dict[str, Any]:
+        """The portable JSON Schema: closed objects, no generated titles, recursion by local reference."""
+        return self._document
+
+    def validate(self, value: Any) -> Any:
+        """The typed value of a plain JSON value; `SchemaMismatchError` with all problems."""
+        value = settle(self._document, value)
+        try:
+            typed = self._adapter.validate_json(dumps(value), strict=True)
+        except ValueError as error:
+            found = adapters.problems(error)
+            if found is None:
+                raise
+            raise _mismatch(found) from None
+        extra = [problem for problem in check(self._document, value) if problem.type == "extra_forbidden"]
+        if extra:
+            raise _mismatch([problem.to_plain() for problem in extra])
+        return typed
+
+    def dump(self, value: Any) -> Any:
+        """The plain JSON value of a typed one; `SchemaMismatchError` where it is not of this type."""
+        try:
+            typed = self._adapter.validate_python(value, strict=True)
+            return self._adapter.dump_python(typed, mode="json", by_alias=True)
+        except ValueError as error:
+            found = adapters.problems(error)
+            raise _mismatch(found or [{"type": "not_json", "path": [], "message": str(error)}]) from error
+
+
+class DocumentSchema(Schema):
+    """A JSON Schema document as a schema: values are checked and stay as they are."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        if not isinstance(document, Mapping):
+            raise SchemaError(f"a JSON Schema must be an object, not {type(document).__name__}")
+        super().__init__(dict)
+        self._given = {keyword: value for keyword, value in document.items() if keyword != "$schema"}
+        dumps(self._given)
+
+    def json_schema(self) -> dict[str, Any]:
+        """The document as it was given."""
+        return self._given
+
+    def validate(self, value: Any) -> Any:
+        """The value itself, once it fits; `SchemaMismatchError` with all problems."""
+        value = settle(self._given, value)
+        found = check(self._given, value)
+        if found:
+            raise _mismatch([problem.to_plain() for problem in found])
+        return value
+
+    def dump(self, value: Any) -> Any:
+        """The same as `validate`."""
+        return self.validate(value)
+
+
+def _mismatch(problems: list[dict[str, Any]], most: int = 10) -> SchemaMismatchError:
+    lines = [f"{'.'.join(map(str, item['path'])) or 'value'}: {item['message']}" for item in problems[:most]]
+    if len(problems) > most:
+        lines.append(f"and {len(problems) - most} more")
+    return SchemaMismatchError("\n".join(lines)[:2000], problems=problems)

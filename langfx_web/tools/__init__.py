@@ -1,0 +1,26 @@
+"""What a model may call, and running one call.
+
+May import layers 0 to 3. Read `tool.py` first; what a tool needs of the world is handed in through `ToolContext`.
+"""
+
+from langfx_web.tools.checksum import call_checksum, canonical_json, checksum
+from langfx_web.tools.context import ToolContext
+from langfx_web.tools.function import tool
+from langfx_web.tools.registry import MAX_TOOLS, ToolRegistry
+from langfx_web.tools.run import ToolOutcome, run_call
+from langfx_web.tools.tool import PreparedCall, Tool, ToolResult
+
+__all__ = [
+    "MAX_TOOLS",
+    "PreparedCall",
+    "Tool",
+    "ToolContext",
+    "ToolOutcome",
+    "ToolRegistry",
+    "ToolResult",
+    "call_checksum",
+    "canonical_json",
+    "checksum",
+    "run_call",
+    "tool",
+]

@@ -1,0 +1,91 @@
+"""Running one prepared call: whatever happens in the tool becomes a result that a model can be told."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+
+from langfx_web.errors import LangfxError, ToolExecutionError, ToolOutputError, ToolTimeoutError
+from langfx_web.tools.context import ToolContext
+from langfx_web.tools.tool import PreparedCall, ToolResult
+
+MAX_ERROR_TEXT = 2000
+MAX_CONTENT = 64 * 1024
+
+_SECRETS = re.compile(r"(?i)\bbearer\s+[\w.~+/=-]{6,}|\bsk-[\w-]{6,}|\bAIza[\w-]{10,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutcome:
+    """How a call ended: the text for the model, and the error behind it where it failed."""
+
+    content: str
+    is_error: bool = False
+    error: LangfxError | None = None
+
+
+async def run_call(prepared: PreparedCall, context: ToolContext) -> ToolOutcome:
+    """Run a prepared call within its tool's time limit.
+
+    Only the cancellation of the calling task comes out as an exception; a `CancelledError` of the tool's own making is
+    a failed call like any other.
+    """
+    tool = prepared.tool
+    task = asyncio.ensure_future(tool.run(prepared.arguments, context))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
+    except asyncio.CancelledError:
+        await _stopped(task)
+        raise
+    if not done:
+        await _stopped(task)
+        return _failed(ToolTimeoutError(f"the tool did not finish within {tool.timeout:g} s", tool=tool.name))
+    return _outcome(prepared, task)
+
+
+def _outcome(prepared: PreparedCall, task: asyncio.Task[ToolResult]) -> ToolOutcome:
+    name = prepared.tool.name
+    if task.cancelled():
+        return _failed(ToolExecutionError(f"the tool {name} was cancelled from inside", tool=name))
+    error = task.exception()
+    if isinstance(error, ToolOutputError):
+        return _failed(error)
+    if error is not None:
+        failure = ToolExecutionError(failure_text(error, name), tool=name, details={"type": type(error).__name__})
+        failure.__cause__ = error
+        return _failed(failure)
+    result = task.result()
+    return ToolOutcome(content=fitted(result.content), is_error=result.is_error)
+
+
+def failure_text(error: BaseException, tool: str) -> str:
+    """The message of an exception as a model may read it: no traceback, bounded, anything shaped like a key masked."""
+    text = masked(str(error)).strip()
+    return text[:MAX_ERROR_TEXT] or f"the tool {tool} failed without a message"
+
+
+def masked(text: str) -> str:
+    """The text with everything that is shaped like a key replaced by `***`."""
+    return _SECRETS.sub("***", text)
+
+
+def fitted(text: str) -> str:
+    """The text, or its first 64 KiB up to a line end with a note of how long it was."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= MAX_CONTENT:
+        return text
+    kept = data[:MAX_CONTENT].decode("utf-8", "ignore")
+    cut = kept.rfind("\n")
+    return f"{kept[: cut if cut > 0 else len(kept)]}\n[cut: the whole result has {len(data)} bytes]"
+
+
+def _failed(error: LangfxError) -> ToolOutcome:
+    return ToolOutcome(content=f"Error: {error.message}", is_error=True, error=error)
+
+
+async def _stopped(task: asyncio.Task[ToolResult], cleanup: float = 1.0) -> None:
+    """Cancel a tool's task and give it a moment to clean up; afterwards nobody waits for it any more."""
+    task.cancel()
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait({task}, timeout=cleanup)
