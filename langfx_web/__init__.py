@@ -1,0 +1,70 @@
+"""LLM agents in Python inside a browser tab: typed queries, streaming, tools and stored conversations.
+
+    import langfx_web as lf
+
+The names below are the front door; every one lives in the room whose name it suggests.
+"""
+
+from langfx_web import llms, stores, testing
+from langfx_web.agent import Agent
+from langfx_web.agentic import Action, Limits, Session, TraceNode
+from langfx_web.bridge.page_credential import page_credential
+from langfx_web.durable import AgentSession, Turn, TurnResult
+from langfx_web.errors import LangfxError
+from langfx_web.llms import LanguageModel, SamplingOptions, SamplingResult, StreamChunk
+from langfx_web.messages import (
+    AIMessage,
+    ComplexMessage,
+    Message,
+    SystemMessage,
+    Text,
+    Thought,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from langfx_web.queries import query
+from langfx_web.schemas import Schema
+from langfx_web.templates import Template
+from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
+from langfx_web.usage import Usage
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AIMessage",
+    "Action",
+    "Agent",
+    "AgentSession",
+    "ComplexMessage",
+    "LangfxError",
+    "LanguageModel",
+    "Limits",
+    "Message",
+    "SamplingOptions",
+    "SamplingResult",
+    "Schema",
+    "Session",
+    "StreamChunk",
+    "SystemMessage",
+    "Template",
+    "Text",
+    "Thought",
+    "Tool",
+    "ToolCall",
+    "ToolContext",
+    "ToolMessage",
+    "ToolRegistry",
+    "ToolResult",
+    "TraceNode",
+    "Turn",
+    "TurnResult",
+    "Usage",
+    "UserMessage",
+    "llms",
+    "page_credential",
+    "query",
+    "stores",
+    "testing",
+    "tool",
+]

@@ -1,0 +1,219 @@
+"""The scope that actions run in: a model, a deadline, a trace; in memory, ended by its owner."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Self, TypeVar
+
+from langfx_web.agentic.trace import OpenNode, Trace, TraceNode
+from langfx_web.clock import SYSTEM_CLOCK, Clock
+from langfx_web.errors import (
+    DeadlineExceededError,
+    InvalidArgumentError,
+    SessionCancelledError,
+    SessionClosedError,
+)
+from langfx_web.llms import LanguageModel
+from langfx_web.queries.query import conversation
+from langfx_web.usage import Usage
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+class _Shared:
+    """What all views of one session have in common."""
+
+    def __init__(self, trace: Trace, clock: Clock) -> None:
+        self.trace = trace
+        self.clock = clock
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.closed_by: str | None = None
+
+
+class Session:
+    """A scope of work, and each view of it that an invocation gets.
+
+    `timeout` in seconds bounds everything done in it; a nested one can only be earlier. `max_nodes` bounds its trace. Use
+    it as `async with`, or call `dispose()`. Work on an ended view or session is refused (`session_closed`).
+    """
+
+    def __init__(
+        self,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        max_nodes: int = 10_000,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        trace = Trace("Session", clock.now(), max_nodes=max_nodes)
+        self._shared = _Shared(trace, clock)
+        self._node = trace.root
+        self.lm = lm
+        self.deadline = _deadline(timeout, clock, None)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.dispose()
+
+    @property
+    def root(self) -> TraceNode:
+        """The trace of the whole session as it is now."""
+        return self._shared.trace.root.frozen()
+
+    @property
+    def usage(self) -> Usage | None:
+        """The cost of all requests so far; None while nothing was reported."""
+        return self._shared.trace.usage()
+
+    def remaining(self) -> float | None:
+        """Seconds until the deadline; None without one."""
+        return None if self.deadline is None else self.deadline - self._shared.clock.monotonic()
+
+    async def query(
+        self, prompt: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
+    ) -> str:
+        """`lf.query` with this session's model and deadline, and a node in its trace."""
+        vars, system_message = options.pop("vars", None), options.pop("system_message", None)
+        async with self.branch("query", "query", lm=lm, timeout=timeout) as view:
+            if view.lm is None:
+                raise InvalidArgumentError("the session has no model", code="no_model", details={"option": "lm"})
+            answer = await view.lm(conversation(prompt, vars=vars, system_message=system_message), **options)
+            view.spent(answer.usage)
+            return answer.text
+
+    async def concurrent_map(
+        self,
+        items: Iterable[Item],
+        function: Callable[[Item, Session], Awaitable[Value]],
+        *,
+        max_concurrency: int = 8,
+    ) -> list[Value]:
+        """`function(item, view)` for each item, at most `max_concurrency` at a time; results in the order of the items.
+
+        The first error cancels the others, waits for them, and is raised itself.
+        """
+        if max_concurrency < 1:
+            raise InvalidArgumentError("max_concurrency must be at least 1", details={"option": "max_concurrency"})
+        source = enumerate(items)
+        results: dict[int, Value] = {}
+
+        async def work(view: Session) -> None:
+            for index, item in source:
+                async with view.branch("branch", str(index)) as branch:
+                    results[index] = await function(item, branch)
+
+        async with self.branch("parallel", "concurrent_map") as view:
+            workers = [asyncio.ensure_future(work(view)) for _ in range(max_concurrency)]
+            try:
+                await asyncio.gather(*workers)
+            finally:
+                for worker in workers:
+                    worker.cancel()
+                await asyncio.wait(workers)
+        return [results[index] for index in sorted(results)]
+
+    def cancel(self, reason: str = "") -> None:
+        """End everything that runs in the session; it ends with `SessionCancelledError` there."""
+        self._shared.closed_by = reason or "the session was cancelled"
+        for task in list(self._shared.tasks):
+            task.cancel()
+
+    async def dispose(self) -> None:
+        """End running work, wait for it, and take no more. Idempotent; the model stays usable."""
+        running = self._shared.tasks - {asyncio.current_task()}
+        self.cancel("the session was disposed of")
+        if running:
+            await asyncio.wait(running)
+        if self._shared.trace.root.ended_at is None:
+            self._shared.trace.root.end("ok", self._shared.clock.now())
+
+    def spent(self, usage: Usage | None) -> None:
+        """Count the cost of a request of this invocation."""
+        if usage is not None:
+            self._node.usage = usage if self._node.usage is None else self._node.usage + usage
+
+    @asynccontextmanager
+    async def branch(
+        self, kind: str, name: str, *, lm: LanguageModel | None = None, timeout: float | None = None
+    ) -> AsyncIterator[Session]:
+        """A view for one piece of work: a trace node, a deadline and a model of its own, ended with the block."""
+        shared = self._shared
+        if shared.closed_by or self._node.ended_at:
+            raise SessionClosedError(shared.closed_by or "this view's invocation has ended")
+        deadline = _deadline(timeout, shared.clock, self.deadline)
+        node = shared.trace.open(self._node, kind, name, shared.clock.now())
+        view = self._view(node, lm, deadline)
+        try:
+            async with _bounded(view), _registered(shared):
+                yield view
+        except asyncio.CancelledError:
+            node.end("cancelled", shared.clock.now())
+            raise
+        except BaseException as error:
+            node.end("error", shared.clock.now(), error=error)
+            raise
+        node.end("ok", shared.clock.now())
+
+    def _view(self, node: OpenNode, lm: LanguageModel | None, deadline: float | None) -> Session:
+        view = object.__new__(type(self))
+        view._shared, view._node, view.deadline = self._shared, node, deadline
+        view.lm = self.lm if lm is None else lm
+        return view
+
+
+def _deadline(timeout: float | None, clock: Clock, parent: float | None) -> float | None:
+    if timeout is not None and math.isnan(timeout):
+        raise InvalidArgumentError("timeout must be a number", details={"option": "timeout"})
+    own = None if timeout is None or math.isinf(timeout) else clock.monotonic() + timeout
+    return min((moment for moment in (own, parent) if moment is not None), default=None)
+
+
+@asynccontextmanager
+async def _bounded(view: Session) -> AsyncIterator[None]:
+    """Cancel the block at the view's deadline; then `DeadlineExceededError` comes out."""
+    left = view.remaining()
+    if left is not None and left <= 0:
+        raise DeadlineExceededError("the deadline has passed")
+    task = asyncio.current_task()
+    assert task is not None
+    expired = False
+
+    def expire() -> None:
+        nonlocal expired
+        expired = True
+        task.cancel()
+
+    timer = None if left is None else view._shared.clock.call_later(left, expire)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if expired and task.uncancel() == 0:
+            raise DeadlineExceededError("the deadline has passed") from None
+        raise
+    finally:
+        if timer is not None:
+            timer.cancel()
+
+
+@asynccontextmanager
+async def _registered(shared: _Shared) -> AsyncIterator[None]:
+    """Let the session cancel the task that runs the block; then `SessionCancelledError` comes out."""
+    task = asyncio.current_task()
+    assert task is not None
+    is_outermost = task not in shared.tasks
+    shared.tasks.add(task)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if is_outermost and shared.closed_by and task.uncancel() == 0:
+            raise SessionCancelledError(shared.closed_by) from None
+        raise
+    finally:
+        if is_outermost:
+            shared.tasks.discard(task)

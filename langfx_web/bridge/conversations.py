@@ -1,0 +1,86 @@
+"""The agents of the page's modules and their stored conversations, as commands reach them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+from weakref import WeakValueDictionary
+
+from langfx_web.agent import Agent
+from langfx_web.bridge.modules import Modules
+from langfx_web.bridge.outlet import Outlet
+from langfx_web.bridge.wire import Portable
+from langfx_web.durable import AgentSession, LineStream, Turn, TurnResult
+from langfx_web.stores import Store
+from langfx_web.tools import Tool
+
+
+class Conversations:
+    """Every agent with the page's tools added, and one object per conversation for all commands that name it."""
+
+    def __init__(self, modules: Modules, page_tools: Sequence[Tool], store: Store) -> None:
+        self._modules = modules
+        self._page_tools = page_tools
+        self._store = store
+        self._agents: dict[str, Agent] = {}
+        self._sessions: WeakValueDictionary[tuple[str, str], AgentSession] = WeakValueDictionary()
+
+    def agent(self, name: str) -> Agent:
+        """The agent with the page's tools; `no_agent`, or `invalid_tool` where a name is taken."""
+        if name not in self._agents:
+            self._agents[name] = self._modules.agent(name).with_tools(self._page_tools)
+        return self._agents[name]
+
+    def session(self, message: Mapping[str, Any]) -> AgentSession:
+        """The conversation that a command names, with the settings the command brings for its turns."""
+        settings = {name: message[name] for name in ("model", "instructions", "context") if message.get(name)}
+        agent, id_ = self.agent(message["agent"]), message["session"]
+        if settings or id_ is None:
+            return agent.session(id_, store=self._store, **settings)
+        session = self._sessions.get((agent.name, id_))
+        if session is None:
+            session = self._sessions[agent.name, id_] = agent.session(id_, store=self._store)
+        return session
+
+    def prompt(self, message: Mapping[str, Any]) -> Turn:
+        """Hand in a command's prompt."""
+        given = message["input"]
+        prompt = [given] if isinstance(given, dict) else given
+        return self.session(message).prompt(prompt, message_id=message.get("messageId"))
+
+
+async def show_turn(turn: Turn, outlet: Outlet) -> None:
+    """Send a turn's lines as they are stored, and its end as soon as it is known, read or not."""
+    ended = asyncio.ensure_future(_tell_end(turn, outlet))
+    try:
+        await show_lines(turn.lines, outlet)
+        await ended
+    finally:
+        ended.cancel()
+
+
+async def _tell_end(turn: Turn, outlet: Outlet) -> None:
+    result = await turn.result
+    outlet.end(_plain_result(result), count=await turn.line_count)
+
+
+async def show_lines(lines: LineStream, outlet: Outlet) -> None:
+    """Send lines, each stored batch at once, no further ahead than the page has room for."""
+    async with aclosing(lines.batches()) as batches:
+        async for batch in batches:
+            for line in batch:
+                outlet.send(Portable(text=line.text))
+                await outlet.room()
+
+
+def _plain_result(result: TurnResult) -> dict[str, Any]:
+    return {
+        "messageId": result.message_id,
+        "stopReason": result.stop_reason,
+        "usage": None if result.usage is None else result.usage.to_plain(),
+        "error": result.error,
+        "epoch": result.epoch,
+        "repeated": result.repeated,
+    }

@@ -1,0 +1,69 @@
+"""Where JavaScript meets Python: binds the dispatch to the worker's `post`, and hands the pump to the transport.
+
+Called once by `worker/runtime.js`. Texts and bytes cross here and nothing else; the one callable that JavaScript keeps
+is the proxy that `start` returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any, Protocol
+
+from langfx_web.bridge.dispatch import Dispatch
+from langfx_web.json_text import loads
+from langfx_web.transport.browser import use_pump
+
+if sys.platform == "emscripten":
+    from pyodide.ffi import create_proxy, to_js
+else:
+    # Elsewhere the module can be imported, and nothing of it called.
+    create_proxy: Any = None
+    to_js: Any = None
+
+MODULES_FOLDER = Path("/langfx/modules")
+
+
+class PostToPage(Protocol):
+    """The worker's function that sends a text and `ArrayBuffer`s to the page."""
+
+    def __call__(self, text: str, blobs: Any) -> None:
+        """Send."""
+
+
+class SchemasReady(Protocol):
+    """The worker's function whose promise settles when pydantic can be imported: "" or the JSON text of an error."""
+
+    def __call__(self) -> Awaitable[str]:
+        """Wait."""
+
+
+def start(post: PostToPage, open_exchange: Any, schemas: SchemasReady, boot_text: str) -> Any:
+    """Connect the two ends; the result is the function that takes each post of the page as text and buffers."""
+    boot = loads(boot_text)
+    # A restored memory snapshot would repeat the same numbers in every tab.
+    random.seed()
+    _allow_negative_delays(asyncio.get_event_loop())
+    use_pump(open_exchange)
+
+    def send(text: str, buffers: list[bytes]) -> None:
+        blobs = to_js([])
+        for data in buffers:
+            blobs.push(to_js(data).buffer)
+        post(text, blobs)
+
+    dispatch = Dispatch(send, schemas=schemas, version=boot["version"], folder=MODULES_FOLDER)
+
+    def receive(text: str, blobs: Any) -> None:
+        dispatch.receive(text, [blob.to_bytes() for blob in blobs])
+
+    return create_proxy(receive)
+
+
+def _allow_negative_delays(loop: Any) -> None:
+    """Pyodide's loop refuses a delay below zero, which asyncio allows and users' libraries rely on."""
+    original = loop.call_later
+    loop.call_later = lambda delay, callback, *args, **options: original(max(0.0, delay), callback, *args, **options)

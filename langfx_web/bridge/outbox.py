@@ -1,0 +1,75 @@
+"""What the worker says to the page, gathered so that everything of one turn of the event loop goes in one post."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langfx_web.bridge.wire import Portable, portable, with_paths
+from langfx_web.json_text import Path
+
+Post = Callable[[str, list[bytes]], None]
+
+MAX_ITEMS = 256
+MAX_CHARACTERS = 64 * 1024
+
+
+class Outbox:
+    """Messages wait here for the end of the current turn of the loop, or until 256 items or 64 KiB are there."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._texts: list[str] = []
+        self._buffers: list[bytes] = []
+        self._items: list[Portable] = []
+        self._items_id = 0
+        self._weight = 0
+        self._scheduled = False
+
+    def say(self, kind: str, *, id: int | None = None, **fields: Any) -> None:
+        """Add one message; its fields may hold bytes and big integers."""
+        crossing = portable({"kind": kind, **({} if id is None else {"id": id}), **fields})
+        self._close_items()
+        self._texts.append(with_paths(crossing.text, big=crossing.big, blobs=crossing.blobs))
+        self._added(len(crossing.text), crossing.buffers)
+
+    def say_item(self, id: int, item: Portable) -> None:
+        """Add one item of a stream; neighbours of one stream share a message."""
+        if self._items_id != id:
+            self._close_items()
+            self._items_id = id
+        self._items.append(item)
+        self._added(len(item.text), ())
+
+    def flush(self) -> None:
+        """Post what is there, now."""
+        self._scheduled = False
+        self._close_items()
+        if self._texts:
+            text, buffers = f"[{','.join(self._texts)}]", self._buffers
+            self._texts, self._buffers, self._weight = [], [], 0
+            self._post(text, buffers)
+
+    def _added(self, characters: int, buffers: Sequence[bytes]) -> None:
+        self._buffers.extend(buffers)
+        self._weight += characters
+        if self._weight >= MAX_CHARACTERS or len(self._items) >= MAX_ITEMS:
+            self.flush()
+        elif not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self.flush)
+
+    def _close_items(self) -> None:
+        if not self._items:
+            return
+        items, self._items = self._items, []
+        big: list[Path] = []
+        blobs: list[Path] = []
+        for index, item in enumerate(items):
+            big += [("items", index, *path) for path in item.big]
+            blobs += [("items", index, *path) for path in item.blobs]
+            self._buffers += item.buffers
+        text = f'{{"kind":"items","id":{self._items_id},"items":[{",".join(item.text for item in items)}]}}'
+        self._texts.append(with_paths(text, big=big, blobs=blobs))
+        self._items_id = 0

@@ -1,0 +1,59 @@
+"""Calling functions of the page's modules: `call` and `stream`, and what their exceptions become."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from langfx_web.bridge.modules import user_traceback
+from langfx_web.errors import InvalidArgumentError, LangfxError, UserCodeError
+from langfx_web.tools.run import masked
+
+Args = Mapping[str, Any] | list[Any]
+
+
+async def called(function: Callable[..., Any], args: Args) -> Any:
+    """What the function returns, awaited where it is awaitable; `user_code_failed` where it raises."""
+    try:
+        value = function(**args) if isinstance(args, Mapping) else function(*args)
+        return await value if inspect.isawaitable(value) else value
+    except Exception as error:
+        raise as_user_error(error) from error
+
+
+async def items_of(function: Callable[..., Any], args: Args) -> AsyncIterator[Any]:
+    """What the function yields: a generator, async or not, or any iterable that it returns.
+
+    Closed as soon as nobody wants more. `invalid_argument` where there is nothing to iterate.
+    """
+    source = await called(function, args)
+    if not hasattr(source, "__aiter__") and not hasattr(source, "__iter__"):
+        raise InvalidArgumentError(f"a {type(source).__name__} cannot be streamed: return or yield items")
+    try:
+        if hasattr(source, "__aiter__"):
+            async for item in source:
+                yield item
+        else:
+            for item in source:
+                yield item
+    except Exception as error:
+        raise as_user_error(error) from error
+    finally:
+        await _closed(source)
+
+
+def as_user_error(error: Exception) -> LangfxError:
+    """An error of ours as it is; any other as a `UserCodeError` with its class and traceback, keys masked."""
+    if isinstance(error, LangfxError):
+        return error
+    text = masked(str(error)) or "no message"
+    details = {"type": type(error).__name__, "traceback": masked(user_traceback(error))}
+    return UserCodeError(f"{type(error).__name__}: {text}"[:2000], details=details)
+
+
+async def _closed(source: Any) -> None:
+    if hasattr(source, "aclose"):
+        await source.aclose()
+    elif hasattr(source, "close"):
+        source.close()

@@ -1,0 +1,178 @@
+"""The messages between page and worker as texts and buffers; the page's mirror is `worker/protocol.js`.
+
+A post is a JSON array of messages plus buffers. Bytes travel as buffers: the message has null in their place and the
+paths in `blobs`, in the order of the buffers over the whole post. Integers beyond ±(2^53-1) travel as decimal text,
+their paths in `big`. Envelopes are checked here, in plain code, against a closed table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langfx_web.errors import BridgeError, JSONTextError, LangfxError, NotPortableError
+from langfx_web.json_text import Path, dumps, loads, plain
+
+PROTOCOL = 1
+MAX_TEXT = 24 * 2**20
+MAX_BLOBS = 64 * 2**20
+SAFE_INTEGER = 2**53 - 1
+
+_NONE = type(None)
+_ID: dict[str, tuple[type, ...]] = {"id": (int,)}
+_SESSION: dict[str, tuple[type, ...]] = {**_ID, "agent": (str,), "session": (str,)}
+
+# kind -> required fields, optional fields
+COMMANDS: dict[str, tuple[dict[str, tuple[type, ...]], dict[str, tuple[type, ...]]]] = {
+    "setup": (
+        {**_ID, "protocol": (int,), "modules": (list,), "tools": (list,), "credentials": (bool,)},
+        {"version": (str,), "store": (str, dict), "resume": (bool,)},
+    ),
+    "call": ({**_ID, "target": (str,), "args": (dict, list)}, {}),
+    "stream": ({**_ID, "target": (str,), "args": (dict, list)}, {}),
+    "agent_check": ({**_ID, "agent": (str,)}, {}),
+    "session_prompt": (
+        {**_ID, "agent": (str,), "session": (str, _NONE), "input": (str, list, dict)},
+        {"messageId": (str, _NONE), "model": (str, _NONE), "instructions": (str, _NONE), "context": (dict, _NONE)},
+    ),
+    "session_cancel": (_SESSION, {"messageId": (str, _NONE)}),
+    "session_stream": ({**_SESSION, "cursor": (int,)}, {}),
+    "session_messages": (_SESSION, {}),
+    "cancel": (_ID, {}),
+    "credit": ({**_ID, "items": (int,), "bytes": (int,)}, {}),
+    "tool_result": ({**_ID, "value": (object,)}, {}),
+    "tool_error": ({**_ID, "error": (dict,)}, {}),
+    "credential_result": ({**_ID, "value": (str, dict)}, {}),
+    "credential_error": ({**_ID, "error": (dict,)}, {}),
+    "close": ({}, {"handoff": (bool,)}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portable:
+    """A value ready to cross: its JSON text, where its big integers and bytes belong, and the bytes."""
+
+    text: str
+    big: list[Path] = field(default_factory=list)
+    blobs: list[Path] = field(default_factory=list)
+    buffers: list[bytes] = field(default_factory=list)
+
+
+def portable(value: Any) -> Portable:
+    """Make a Python value ready to cross; `NotPortableError` has the path of what cannot."""
+    big: list[Path] = []
+    blobs: list[Path] = []
+    buffers: list[bytes] = []
+
+    def leaf(item: object, path: Path) -> object:
+        if isinstance(item, int):
+            if -SAFE_INTEGER <= item <= SAFE_INTEGER:
+                return item
+            big.append(path)
+            return str(item)
+        if isinstance(item, (bytes, bytearray, memoryview)):
+            blobs.append(path)
+            buffers.append(bytes(item))
+            return None
+        raise NotPortableError(
+            f"a {type(item).__name__} at {'.'.join(map(str, path)) or 'the top'} cannot go to the page", path=path
+        )
+
+    text = dumps(plain(value, leaf=leaf))
+    if len(text) > MAX_TEXT or sum(map(len, buffers)) > MAX_BLOBS:
+        raise NotPortableError("the value is too large for one message", code="message_too_large")
+    return Portable(text=text, big=big, blobs=blobs, buffers=buffers)
+
+
+def with_paths(text: str, *, big: Sequence[Path] = (), blobs: Sequence[Path] = ()) -> str:
+    """The text of a message, with the paths of its big integers and bytes added where it has any."""
+    for name, paths in (("big", big), ("blobs", blobs)):
+        if paths:
+            text = f'{text[:-1]},"{name}":{dumps([list(path) for path in paths])}}}'
+    return text
+
+
+def read(text: str, buffers: Sequence[bytes]) -> Iterator[dict[str, Any] | BridgeError]:
+    """The messages of a post, each checked, in order; one that breaks the protocol comes as its error.
+
+    The error's `details["id"]` is the id of the message, where it has one.
+    """
+    try:
+        messages = loads(text)
+    except JSONTextError as error:
+        yield BridgeError(f"a post is not JSON: {error}")
+        return
+    if not isinstance(messages, list):
+        yield BridgeError("a post must be an array of messages")
+        return
+    left = iter(buffers)
+    for message in messages:
+        try:
+            yield _checked(message, left)
+        except BridgeError as error:
+            yield error
+
+
+def _checked(message: Any, buffers: Iterator[bytes]) -> dict[str, Any]:
+    if not isinstance(message, dict):
+        raise BridgeError("a message must be an object")
+    id_ = message.get("id")
+    details = {"id": id_} if isinstance(id_, int) and not isinstance(id_, bool) and id_ > 0 else {}
+    for path in message.pop("blobs", ()):
+        _put(message, path, next(buffers, None), details)
+    for path in message.pop("big", ()):
+        _put(message, path, int(_get(message, path, details)), details)
+    kind = message.get("kind")
+    if kind not in COMMANDS:
+        raise BridgeError(f"there is no message of the kind {kind!r}", details=details)
+    required, optional = COMMANDS[kind]
+    for name, types in (required | optional).items():
+        if name not in message:
+            if name in required:
+                raise BridgeError(f"{kind}: the field {name!r} is missing", details=details)
+        elif not _is_a(message[name], types):
+            raise BridgeError(
+                f"{kind}: the field {name!r} is no {' or '.join(t.__name__ for t in types)}", details=details
+            )
+    if "id" in required and not details:
+        raise BridgeError(f"{kind}: an id must be a positive integer")
+    return message
+
+
+def _is_a(value: object, types: tuple[type, ...]) -> bool:
+    return isinstance(value, types) and not (isinstance(value, bool) and bool not in types and object not in types)
+
+
+def _get(message: Any, path: Any, details: dict[str, Any]) -> Any:
+    try:
+        for step in path:
+            message = message[step]
+    except (KeyError, IndexError, TypeError):
+        raise BridgeError("a path leads to no place in its message", details=details) from None
+    return message
+
+
+def _put(message: Any, path: Any, value: Any, details: dict[str, Any]) -> None:
+    if not isinstance(path, list) or not path:
+        raise BridgeError("a path must be a list of keys and indices", details=details)
+    _get(message, path, details)
+    _get(message, path[:-1], details)[path[-1]] = value
+
+
+def error_fields(error: BaseException) -> dict[str, Any]:
+    """An exception as the page sees it: code, name, message, retryable, details."""
+    if isinstance(error, LangfxError):
+        details = {key: value for key, value in error.details.items() if _is_plain(value)}
+        name, code, retryable, message = type(error).__name__, error.code, error.retryable, error.message
+    else:
+        details, name, code, retryable, message = {}, type(error).__name__, "internal", False, str(error)
+    return {"code": code, "name": name, "message": message, "retryable": retryable, "details": details}
+
+
+def _is_plain(value: object) -> bool:
+    try:
+        dumps(value)
+    except NotPortableError:
+        return False
+    return True

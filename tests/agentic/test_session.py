@@ -1,0 +1,197 @@
+"""Sessions and actions: views with a model, a deadline and a trace node of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+
+import pytest
+
+from langfx_web import Action, Session
+from langfx_web.errors import (
+    DeadlineExceededError,
+    InvalidArgumentError,
+    SessionCancelledError,
+    SessionClosedError,
+    TraceFullError,
+)
+from langfx_web.messages import AIMessage
+from langfx_web.testing import Echo, ManualClock, StaticResponse, StaticSequence
+from langfx_web.usage import Usage
+
+
+class Summarize(Action):
+    """Ask for a summary."""
+
+    text: str
+    style: str = "short"
+
+    async def call(self, session: Session) -> str:
+        """Ask."""
+        return await session.query("Summarize {{text}}, {{style}}.", vars={"text": self.text, "style": self.style})
+
+
+class Compare(Action):
+    """Summarize several texts at once."""
+
+    docs: list[str]
+
+    async def call(self, session: Session) -> list[str]:
+        """Ask for each."""
+        return await session.concurrent_map(self.docs, lambda doc, view: Summarize(doc).invoke(view), max_concurrency=2)
+
+
+async def test_an_action_is_frozen_configuration() -> None:
+    """Annotated fields make the constructor; one object may run many times."""
+    action = Summarize("a")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        action.text = "b"
+    assert await asyncio.gather(action.invoke(lm=Echo()), action.invoke(lm=Echo())) == ["Summarize a, short."] * 2
+
+
+async def test_the_trace_shows_who_called_whom() -> None:
+    """Ids by position, usage where the request was."""
+    lm = StaticResponse(AIMessage("s", usage=Usage(input_tokens=1, output_tokens=1, total_tokens=2)))
+    async with Session(lm=lm) as session:
+        assert await Compare(["a", "b", "c"]).invoke(session) == ["s", "s", "s"]
+        nodes = {node.id: node for node in session.root.walk()}
+        assert [nodes[id].name for id in ("s1/a1", "s1/a1/p1", "s1/a1/p1/b1", "s1/a1/p1/b1/a1", "s1/a1/p1/b1/a1/q1")] == [
+            "Compare",
+            "concurrent_map",
+            "0",
+            "Summarize",
+            "query",
+        ]
+        assert {node.status for node in nodes.values()} == {"running", "ok"}
+        assert session.usage.total_tokens == 6
+    assert session.root.status == "ok"
+
+
+async def test_the_nearest_model_wins() -> None:
+    """Of call, invocation and session."""
+    async with Session(lm=Echo("session: ")) as session:
+        assert await session.query("x") == "session: x"
+        assert await Summarize("x").invoke(session, lm=Echo("nearer: ")) == "nearer: Summarize x, short."
+    async with Session() as session:
+        with pytest.raises(InvalidArgumentError) as caught:
+            await session.query("x")
+        assert caught.value.code == "no_model"
+
+
+async def test_ended_views_and_sessions_take_no_work() -> None:
+    """A view kept beyond its invocation is closed."""
+    kept: list[Session] = []
+
+    class Keep(Action):
+        async def call(self, session: Session) -> None:
+            kept.append(session)
+
+    session = Session(lm=Echo())
+    await Keep().invoke(session)
+    with pytest.raises(SessionClosedError):
+        await kept[0].query("x")
+    await session.dispose()
+    await session.dispose()
+    with pytest.raises(SessionClosedError):
+        await session.query("x")
+
+
+class Wait(Action):
+    """Wait for ever."""
+
+    async def call(self, session: Session) -> None:
+        """Wait."""
+        await asyncio.Event().wait()
+
+
+async def test_deadlines_cancel_and_the_earliest_wins() -> None:
+    """A child cannot outlive its parent; what comes out is the deadline, not a cancellation."""
+    clock = ManualClock()
+    async with Session(timeout=5, clock=clock) as session:
+        task = asyncio.ensure_future(Wait().invoke(session, timeout=60))
+        await clock.advance(4.9)
+        assert not task.done()
+        await clock.advance(0.2)
+        with pytest.raises(DeadlineExceededError):
+            await task
+        assert session.root.children[0].status == "error"
+        with pytest.raises(DeadlineExceededError):
+            await Wait().invoke(session)
+
+
+@pytest.mark.parametrize("timeout", [0, -1])
+async def test_no_time_at_all_fails_before_the_work(timeout: float) -> None:
+    """Nothing is sent."""
+    lm = StaticSequence([])
+    with pytest.raises(DeadlineExceededError):
+        await Summarize("a").invoke(lm=lm, timeout=timeout)
+    assert lm.requests == []
+
+
+async def test_odd_timeouts() -> None:
+    """None and infinity mean none; not-a-number is an error."""
+    assert await Summarize("a").invoke(lm=Echo(), timeout=float("inf"))
+    with pytest.raises(InvalidArgumentError):
+        await Summarize("a").invoke(lm=Echo(), timeout=float("nan"))
+
+
+async def test_cancelling_passes_through_and_closes_nodes() -> None:
+    """The task's own cancellation is never turned into an error."""
+    async with Session() as session:
+        task = asyncio.ensure_future(Wait().invoke(session))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert session.root.children[0].status == "cancelled"
+
+
+async def test_cancelling_a_session_ends_work_elsewhere() -> None:
+    """With its own error there; the model stays usable."""
+    lm = Echo()
+    session = Session(lm=lm)
+    task = asyncio.ensure_future(Wait().invoke(session))
+    await asyncio.sleep(0)
+    await session.dispose()
+    with pytest.raises(SessionCancelledError):
+        await task
+    assert (await lm("x")).text == "x"
+
+
+async def test_concurrent_map() -> None:
+    """Order of the items, bounded, lazy; the first error cancels and awaits the others and is raised itself."""
+    running, most, settled = 0, 0, []
+
+    async def work(n: int, view: Session) -> int:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            await asyncio.sleep(0.001)
+            if n == 3:
+                raise ValueError("three")
+            return n * 10
+        finally:
+            running -= 1
+            settled.append(n)
+
+    async with Session() as session:
+        assert await session.concurrent_map([], work) == []
+        assert await session.concurrent_map(range(3), work, max_concurrency=2) == [0, 10, 20]
+        assert most == 2
+        started = iter(range(100))
+        with pytest.raises(ValueError, match="three"):
+            await session.concurrent_map(started, work, max_concurrency=2)
+        assert running == 0
+        assert next(started) < 10
+        with pytest.raises(InvalidArgumentError):
+            await session.concurrent_map([1], work, max_concurrency=0)
+
+
+async def test_a_full_trace_refuses_work_before_it_starts() -> None:
+    """So that a runaway cannot fill the memory."""
+    session = Session(lm=Echo(), max_nodes=2)
+    await session.query("a")
+    await session.query("b")
+    with pytest.raises(TraceFullError):
+        await session.query("c")
