@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -131,7 +131,7 @@ class Agent(Action):
         session.spent(loop.outcome.usage)
         return _answer(loop.outcome)
 
-    async def stream(self, prompt: Prompt, *, lm: LanguageModel | None = None) -> AsyncIterator[TurnEvent]:
+    async def stream(self, prompt: Prompt, *, lm: LanguageModel | None = None) -> AsyncGenerator[TurnEvent, None]:
         """One bounded run as its events, the last one a `TurnEnd` that also tells of failure; leaving early cancels."""
         loop = self._loop(prompt, lm or self._lm)
         async with aclosing(loop.events()) as events:
@@ -148,7 +148,7 @@ class Agent(Action):
         *,
         store: Store | None = None,
         model: str | None = None,
-        instructions: str | None = None,
+        instructions: str | Sequence[str] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> AgentSession:
         """A stored conversation with this agent: an existing one by its id, or a new one. No I/O until first used.
@@ -164,7 +164,8 @@ class Agent(Action):
                 )
         if store is None:
             store = self._store = self._store or MemoryStore()
-        return AgentSession(self, id, store=store, model=model, instructions=instructions, context=context)
+        own = _joined(instructions)
+        return AgentSession(self, id, store=store, model=model, instructions=own, context=context)
 
     def _loop(self, prompt: Prompt, lm: LanguageModel) -> Loop:
         return Loop(

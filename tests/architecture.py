@@ -101,7 +101,10 @@ def _imports(tree: ast.Module) -> Iterator[Import]:
                 yield Import(alias.name, node.lineno, 0, late, False)
         elif isinstance(node, ast.ImportFrom):
             star = any(alias.name == "*" for alias in node.names)
-            yield Import(node.module or "", node.lineno, node.level, late, star)
+            module = node.module or ""
+            # `from langfx_web import events` is an import of the room, not of the front door.
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == PACKAGE else [module]
+            yield from (Import(name, node.lineno, node.level, late, star) for name in names)
 
 
 def _top_statements(tree: ast.Module) -> set[ast.AST]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -52,7 +52,7 @@ class Batch:
             for planned in self._calls
         ]
 
-    async def run(self, *, most: int, remaining: Callable[[], float | None]) -> AsyncIterator[TurnEvent]:
+    async def run(self, *, most: int, remaining: Callable[[], float | None]) -> AsyncGenerator[TurnEvent, None]:
         """Prepare all calls, answer the bad ones, run the others; events as they happen.
 
         Nothing runs before the whole batch is prepared. `remaining` gives the seconds left to the run; when they are
@@ -77,7 +77,7 @@ class Batch:
             if planned.execution_id not in self._results:
                 yield await self._finish(planned, ToolOutcome(content=INTERRUPTED, is_error=True))
 
-    async def refuse(self, error: LangfxError) -> AsyncIterator[TurnEvent]:
+    async def refuse(self, error: LangfxError) -> AsyncGenerator[TurnEvent, None]:
         """Answer every call with the same error; none runs."""
         for planned in self._calls:
             yield await self._finish(planned, ToolOutcome(content=_told(error), is_error=True, error=error))
@@ -95,7 +95,7 @@ class Batch:
 
     async def _run_group(
         self, group: Sequence[tuple[PlannedCall, PreparedCall]], remaining: Callable[[], float | None]
-    ) -> AsyncIterator[TurnEvent]:
+    ) -> AsyncGenerator[TurnEvent, None]:
         running: dict[asyncio.Task[ToolOutcome], tuple[PlannedCall, float]] = {}
         try:
             for planned, prepared in group:

@@ -7,7 +7,7 @@ is being stored.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -101,8 +101,11 @@ class Loop:
         self._message: AIMessage | None = None
         self._call_ids = {call.id for message in transcript for call in message.tool_calls}
 
-    async def events(self) -> AsyncIterator[TurnEvent]:
-        """Run; each event was given to the recorder before it comes out here. Raises nothing but `CancelledError`."""
+    async def events(self) -> AsyncGenerator[TurnEvent, None]:
+        """Run; each event was given to the recorder before it comes out here.
+
+        What ends the run is in `outcome`; only `CancelledError`, and what a broken model or recorder raises, come out.
+        """
         step = 0
         try:
             while self.outcome is None:
@@ -116,7 +119,7 @@ class Loop:
         except LangfxError as error:
             self._fail(error)
 
-    async def _step(self, step: int) -> AsyncIterator[TurnEvent]:
+    async def _step(self, step: int) -> AsyncGenerator[TurnEvent, None]:
         if self._out_of_bounds(step):
             return
         self.transcript.extend(await self._recorder.before_request(step))
@@ -142,7 +145,7 @@ class Loop:
         finally:
             self.transcript.extend(batch.results)
 
-    async def _ask(self) -> AsyncIterator[TurnEvent]:
+    async def _ask(self) -> AsyncGenerator[TurnEvent, None]:
         """One request; leaves the whole answer in `_message`."""
         self._message = None
         lm = self._lm
@@ -164,7 +167,7 @@ class Loop:
         if self._message is not None:
             self._usages.append(self._message.usage)
 
-    async def _answer(self, batch: Batch, calls: Sequence[PlannedCall], step: int) -> AsyncIterator[TurnEvent]:
+    async def _answer(self, batch: Batch, calls: Sequence[PlannedCall], step: int) -> AsyncGenerator[TurnEvent, None]:
         refusal = self._no_room_for(calls, step)
         self._calls += len(calls)
         events = batch.refuse(refusal) if refusal else self._run(batch)
@@ -174,7 +177,7 @@ class Loop:
         if refusal:
             self._end(refusal.limit)
 
-    async def _run(self, batch: Batch) -> AsyncIterator[TurnEvent]:
+    async def _run(self, batch: Batch) -> AsyncGenerator[TurnEvent, None]:
         events = batch.run(most=self._limits.max_parallel_tools, remaining=self._remaining)
         async with aclosing(events):
             async for event in events:

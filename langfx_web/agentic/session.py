@@ -37,8 +37,8 @@ class _Shared:
 class Session:
     """A scope of work, and each view of it that an invocation gets.
 
-    `timeout` in seconds bounds everything done in it; a nested one can only be earlier. `max_nodes` bounds its trace. Use
-    it as `async with`, or call `dispose()`. Work on an ended view or session is refused (`session_closed`).
+    `timeout` in seconds bounds everything done in it; a nested one can only be earlier. `max_nodes` bounds its trace.
+    Use it as `async with`, or call `dispose()`. Work on an ended view or session is refused (`session_closed`).
     """
 
     def __init__(

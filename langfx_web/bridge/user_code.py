@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from langfx_web.bridge.modules import user_traceback
@@ -22,7 +22,7 @@ async def called(function: Callable[..., Any], args: Args) -> Any:
         raise as_user_error(error) from error
 
 
-async def items_of(function: Callable[..., Any], args: Args) -> AsyncIterator[Any]:
+async def items_of(function: Callable[..., Any], args: Args) -> AsyncGenerator[Any, None]:
     """What the function yields: a generator, async or not, or any iterable that it returns.
 
     Closed as soon as nobody wants more. `invalid_argument` where there is nothing to iterate.

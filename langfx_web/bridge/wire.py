@@ -34,7 +34,12 @@ COMMANDS: dict[str, tuple[dict[str, tuple[type, ...]], dict[str, tuple[type, ...
     "agent_check": ({**_ID, "agent": (str,)}, {}),
     "session_prompt": (
         {**_ID, "agent": (str,), "session": (str, _NONE), "input": (str, list, dict)},
-        {"messageId": (str, _NONE), "model": (str, _NONE), "instructions": (str, _NONE), "context": (dict, _NONE)},
+        {
+            "messageId": (str, _NONE),
+            "model": (str, _NONE),
+            "instructions": (str, list, _NONE),
+            "context": (dict, _NONE),
+        },
     ),
     "session_cancel": (_SESSION, {"messageId": (str, _NONE)}),
     "session_stream": ({**_SESSION, "cursor": (int,)}, {}),

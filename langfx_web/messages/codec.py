@@ -104,7 +104,7 @@ def decode_part(plain: Any) -> Part:
 def _snake(plain: Any, what: str) -> dict[str, Any]:
     if not isinstance(plain, Mapping):
         raise InvalidValueError(f"a {what} must be an object, not {type(plain).__name__}", code="invalid_message")
-    return {_SNAKE[key] if key in _SNAKE else key: value for key, value in plain.items()}
+    return {_SNAKE.get(str(key), str(key)): value for key, value in plain.items()}
 
 
 def _refuse_unknown(fields: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from langfx_web.errors import SchemaError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+Adapter: TypeAlias = "TypeAdapter[Any]"
+"""pydantic's validator and writer of one type."""
 
-def adapter(type_: Any) -> TypeAdapter[Any]:
+
+def adapter(type_: Any) -> Adapter:
     """A pydantic adapter of any type it can describe; `schema_unsupported` for the rest."""
     from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langfx_web.errors import SchemaError, SchemaMismatchError
 from langfx_web.json_text import dumps
 from langfx_web.schemas import adapters
 from langfx_web.schemas.json_schema import check, portable, settle
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 
 class Schema:
@@ -30,7 +27,7 @@ class Schema:
         return DocumentSchema(document)
 
     @cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
+    def _adapter(self) -> adapters.Adapter:
         return adapters.adapter(self.type)
 
     @cached_property

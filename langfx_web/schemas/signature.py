@@ -71,7 +71,7 @@ class ArgumentsSchema(Schema):
         self._members = dict(members)
 
     @cached_property
-    def _adapter(self) -> Any:
+    def _adapter(self) -> adapters.Adapter:
         return adapters.adapter(adapters.record_type(self._name, self._members))
 
     def validate(self, value: Any) -> dict[str, Any]:

@@ -30,10 +30,10 @@ class ManualClock:
 
     async def sleep(self, seconds: float) -> None:
         """Wait until the clock has been turned so far."""
-        woken = asyncio.get_running_loop().create_future()
-        timer = self.call_later(seconds, lambda: woken.done() or woken.set_result(None))
+        woken = asyncio.Event()
+        timer = self.call_later(seconds, woken.set)
         try:
-            await woken
+            await woken.wait()
         finally:
             timer.cancel()
 

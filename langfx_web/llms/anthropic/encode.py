@@ -1,0 +1,251 @@
+"""A request → the body of Messages. Encoding is append-only: a longer conversation begins with the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from langfx_web.errors import InvalidArgumentError, LMInputError, UnsupportedCapabilityError
+from langfx_web.llms.anthropic.decode import REPLAY_TAG
+from langfx_web.llms.anthropic.schema import ANTHROPIC_DIALECT
+from langfx_web.llms.request import ModelRequest, results_in_call_order
+from langfx_web.llms.sampling import SamplingOptions, merge
+from langfx_web.llms.wire_schema import told
+from langfx_web.messages import (
+    AIMessage,
+    Message,
+    SystemMessage,
+    Text,
+    Thought,
+    ToolCall,
+    ToolDeclaration,
+    ToolMessage,
+    UserMessage,
+)
+
+Block: TypeAlias = dict[str, Any]
+
+DEFAULT_MAX_TOKENS = 4096
+"""The wire requires a limit."""
+
+_ID = re.compile(r"[A-Za-z0-9_-]+")
+_REFUSED_OPTIONS = ("random_seed", "logprobs", "top_logprobs")
+_SAME_OPTIONS = ("temperature", "top_p", "top_k", "service_tier")
+_OWN_FIELDS = ("messages", "model", "stream")
+
+
+def body(
+    request: ModelRequest, *, model: str, host: str, replays: Collection[str], prompt_caching: bool, stream: bool
+) -> dict[str, Any]:
+    """The JSON body; raises `LMInputError` for what this wire cannot say."""
+    options = request.options
+    _refuse_options(options)
+    thinking = _thinking(request, host, replays)
+    disabled = thinking is not None and thinking["type"] == "disabled"
+    replays = () if request.drop_thoughts and disabled else replays
+    system, messages = _conversation(request.messages, host, replays)
+    fields: dict[str, Any] = {
+        "model": model,
+        "max_tokens": options.max_tokens or DEFAULT_MAX_TOKENS,
+        "system": system or None,
+        "tools": [_tool(tool) for tool in request.tools] or None,
+        "tool_choice": _tool_choice(request),
+        "thinking": _unbound(thinking) if request.drop_thoughts and not disabled else thinking,
+        "output_config": _output_config(request) or None,
+        "stop_sequences": list(options.stop) if options.stop else None,
+        "cache_control": {"type": "ephemeral"} if prompt_caching else None,
+        **{name: getattr(options, name) for name in _SAME_OPTIONS},
+        "messages": messages,
+        "stream": stream or None,
+    }
+    return _with_extras({name: value for name, value in fields.items() if value is not None}, options.extras or {})
+
+
+def _refuse_options(options: SamplingOptions) -> None:
+    for name in _REFUSED_OPTIONS:
+        if getattr(options, name) is not None:
+            raise UnsupportedCapabilityError(
+                f"{name} is not an option of the Anthropic Messages wire", details={"option": name}
+            )
+
+
+def _with_extras(fields: dict[str, Any], extras: Mapping[str, Any]) -> dict[str, Any]:
+    for name in _OWN_FIELDS:
+        if name in extras:
+            raise InvalidArgumentError(f"extras cannot replace {name!r}", details={"option": "extras"})
+    extras = dict(extras)
+    if "tools" in extras:
+        extras["tools"] = [*fields.get("tools", []), *extras["tools"]]
+    return merge(fields, extras)
+
+
+def _thinking(request: ModelRequest, host: str, replays: Collection[str]) -> Block | None:
+    options = request.options
+    budget = options.max_thinking_tokens
+    if options.reasoning_effort == "none":
+        if budget is not None:
+            raise LMInputError("reasoning_effort='none' and max_thinking_tokens exclude each other")
+        return {"type": "disabled"}
+    thinking: Block | None = None
+    if budget is not None:
+        limit = options.max_tokens or DEFAULT_MAX_TOKENS
+        if not 1024 <= budget < limit:
+            raise LMInputError(f"max_thinking_tokens must be from 1024 to below max_tokens ({limit}), not {budget}")
+        if not _lacks_thinking(request.messages, host, replays):
+            thinking = {"type": "enabled", "budget_tokens": budget}
+    if options.thoughts:
+        thinking = (thinking or {"type": "adaptive"}) | {"display": "summarized"}
+    return thinking
+
+
+def _lacks_thinking(messages: Sequence[Message], host: str, replays: Collection[str]) -> bool:
+    """Whether an open tool loop has an assistant message without thinking to send: the wire refuses a budget then."""
+    if not messages or not isinstance(messages[-1], ToolMessage):
+        return False
+    for message in reversed(messages):
+        if isinstance(message, UserMessage):
+            return False
+        if isinstance(message, AIMessage):
+            blocks = [block for thought in message.thoughts if (block := _replayed(thought, host, replays))]
+            if not any(block.get("type") in ("thinking", "redacted_thinking") for block in blocks):
+                return True
+    return False
+
+
+def _unbound(thinking: Block | None) -> Block:
+    return (thinking or {"type": "adaptive"}) | {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+
+
+def _output_config(request: ModelRequest) -> Block:
+    config: Block = {}
+    effort = request.options.reasoning_effort
+    if effort is not None and effort != "none":
+        config["effort"] = "low" if effort == "minimal" else effort
+    if request.schema is not None:
+        config["format"] = {"type": "json_schema", "schema": told(request.schema, ANTHROPIC_DIALECT)}
+    return config
+
+
+def _tool(tool: ToolDeclaration) -> Block:
+    schema = {key: value for key, value in tool.input_schema.items() if key != "$schema"}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": schema or {"type": "object", "properties": {}},
+    }
+
+
+def _tool_choice(request: ModelRequest) -> Block | None:
+    choice = request.tool_choice
+    parallel = request.options.parallel_tool_calls
+    if choice is None and (parallel is not False or not request.tools):
+        return None
+    kinds = {None: "auto", "auto": "auto", "none": "none", "any": "any"}
+    wire: Block = {"type": kinds[choice]} if choice in kinds else {"type": "tool", "name": choice}
+    if parallel is False and choice != "none":
+        wire["disable_parallel_tool_use"] = True
+    return wire
+
+
+def _conversation(
+    messages: Sequence[Message], host: str, replays: Collection[str]
+) -> tuple[list[Block], list[dict[str, Any]]]:
+    if _is_blank(messages[-1]):
+        raise LMInputError("the last user message is blank")
+    start = next(place for place, message in enumerate(messages) if not isinstance(message, SystemMessage))
+    system = [block for message in messages[:start] for block in _texts(message)]
+    wire: list[dict[str, Any]] = []
+    for message in results_in_call_order(messages[start:]):
+        role = "assistant" if isinstance(message, AIMessage) else "user"
+        blocks = _blocks(message, host, replays)
+        if blocks and role == "user" and wire and wire[-1]["role"] == "user":
+            # Results of one step must share a message, before any text.
+            wire[-1]["content"] += blocks
+        elif blocks:
+            wire.append({"role": role, "content": blocks})
+    _trim_prefill(wire)
+    return system, wire
+
+
+def _is_blank(message: Message) -> bool:
+    return isinstance(message, UserMessage) and not message.text.strip()
+
+
+def _trim_prefill(wire: list[dict[str, Any]]) -> None:
+    """The wire refuses a last assistant text that ends in blanks."""
+    if wire and wire[-1]["role"] == "assistant" and wire[-1]["content"][-1]["type"] == "text":
+        last = wire[-1]["content"][-1]
+        wire[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
+
+
+def _blocks(message: Message, host: str, replays: Collection[str]) -> list[Block]:
+    match message:
+        case AIMessage():
+            return list(_answer_blocks(message, host, replays))
+        case ToolMessage():
+            return [_result(message)]
+        case SystemMessage():
+            return [{**block, "text": f"<system>{block['text']}</system>"} for block in _texts(message)]
+    return _texts(message)
+
+
+def _texts(message: Message) -> list[Block]:
+    return [
+        {"type": "text", "text": part.text} for part in message.parts if isinstance(part, Text) and part.text.strip()
+    ]
+
+
+def _result(message: ToolMessage) -> Block:
+    result: Block = {"type": "tool_result", "tool_use_id": _wire_id(message.call_id)}
+    if message.text.strip():
+        result["content"] = message.text
+    if message.is_error:
+        result["is_error"] = True
+    return result
+
+
+def _answer_blocks(message: AIMessage, host: str, replays: Collection[str]) -> Iterator[Block]:
+    following: Mapping[str, Any] = {}
+    for part in message.parts:
+        if isinstance(part, Thought):
+            following = {}
+            if part.payload is not None and _is_ours(part, host, replays):
+                following = part.payload.get("next") or {}
+            block = _replayed(part, host, replays)
+            if block is not None:
+                yield block
+            continue
+        if isinstance(part, ToolCall):
+            call = {"type": "tool_use", "id": _wire_id(part.id), "name": part.name, "input": part.args or {}}
+            yield {**call, **following}
+        elif part.text.strip():
+            yield {"type": "text", "text": part.text}
+        following = {}
+
+
+def _replayed(thought: Thought, host: str, replays: Collection[str]) -> Block | None:
+    """The block a thought goes back as, or None where it stays behind; the thought alone decides."""
+    if _is_ours(thought, host, replays):
+        block: Block | None = thought.payload.get("block")
+        return block
+    if "plain-text" in replays and thought.content.strip():
+        return {"type": "text", "text": f"<thought>{thought.content}</thought>"}
+    return None
+
+
+def _is_ours(thought: Thought, host: str, replays: Collection[str]) -> bool:
+    return (
+        thought.replay_compatibility in replays
+        and isinstance(thought.payload, Mapping)
+        and thought.payload.get("host") == host
+    )
+
+
+def _wire_id(id: str) -> str:
+    """An id in the wire's alphabet, the same for a call and its result."""
+    return id if _ID.fullmatch(id) else "lf_" + hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+OWN_REPLAYS = frozenset({REPLAY_TAG})

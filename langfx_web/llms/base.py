@@ -1,0 +1,245 @@
+"""`LanguageModel`: asking for one answer, many answers or a stream of one, over a single streaming hook."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Self
+
+from langfx_web.clock import SYSTEM_CLOCK, Clock
+from langfx_web.errors import InvalidArgumentError
+from langfx_web.llms.request import Capabilities, ModelRequest, Prompt, check, thoughts_were_dropped, transcript
+from langfx_web.llms.retry import RetryPolicy
+from langfx_web.llms.sampling import Sample, SamplingOptions, SamplingResult, StreamChunk
+from langfx_web.llms.stream import Attempts, Deltas, ModelStream
+from langfx_web.messages import AIMessage, ToolChoice, ToolDeclaration
+from langfx_web.transport.timeouts import seconds
+
+
+class LanguageModel(ABC):
+    """A model that answers conversations. A subclass implements `_stream`; everything else follows from it.
+
+    `timeout` bounds all waiting for one answer, retries included, in seconds. `max_attempts` counts all attempts, None
+    is one. `capabilities` overrides what the class declares, `replays` adds tags of thoughts that may be sent back.
+    Other keywords are fields of `SamplingOptions`. Holds no state of a call: any number of tasks may use one object.
+    """
+
+    provider: ClassVar[str] = "custom"
+    declared: ClassVar[Capabilities] = Capabilities()
+    replay_tags: ClassVar[frozenset[str]] = frozenset()
+
+    SETTINGS: ClassVar[frozenset[str]] = frozenset(
+        {
+            "capabilities",
+            "clock",
+            "exponential_backoff",
+            "max_attempts",
+            "max_concurrency",
+            "max_retry_interval",
+            "model",
+            "replays",
+            "retry_interval",
+            "timeout",
+        }
+    )
+    """What `with_options` may change beside sampling options."""
+
+    model: str
+    timeout: float | None
+    max_attempts: int | None
+    retry_interval: float
+    exponential_backoff: bool
+    max_retry_interval: float
+    max_concurrency: int
+    capabilities: Capabilities
+    replays: frozenset[str]
+    clock: Clock
+    options: SamplingOptions
+
+    def __init__(
+        self,
+        model: str = "",
+        *,
+        timeout: float | None = 600.0,
+        max_attempts: int | None = None,
+        retry_interval: float = 0.5,
+        exponential_backoff: bool = True,
+        max_retry_interval: float = 60.0,
+        max_concurrency: int = 8,
+        capabilities: Capabilities | Mapping[str, Any] | None = None,
+        replays: Iterable[str] = (),
+        clock: Clock = SYSTEM_CLOCK,
+        **options: Any,
+    ) -> None:
+        self.options = SamplingOptions().merged(options)
+        self._set(
+            model=model,
+            timeout=timeout,
+            max_attempts=max_attempts,
+            retry_interval=retry_interval,
+            exponential_backoff=exponential_backoff,
+            max_retry_interval=max_retry_interval,
+            max_concurrency=max_concurrency,
+            capabilities=capabilities,
+            replays=replays,
+            clock=clock,
+        )
+
+    @abstractmethod
+    def _stream(self, request: ModelRequest) -> Deltas:
+        """Stream one answer: deltas, or lists of those that arrived together; a plain str is visible text."""
+
+    async def __call__(
+        self,
+        prompt: Prompt,
+        *,
+        tools: Sequence[ToolDeclaration] = (),
+        tool_choice: ToolChoice | None = None,
+        schema: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> AIMessage:
+        """One answer to a prompt."""
+        request = self._request(prompt, tools, tool_choice, schema, options)
+        if request.options.n > 1:
+            raise InvalidArgumentError("a call gives one answer: use sample() for n > 1", details={"option": "n"})
+        return (await self._open(request).finals())[0].aggregated
+
+    def stream(
+        self,
+        prompt: Prompt,
+        *,
+        tools: Sequence[ToolDeclaration] = (),
+        tool_choice: ToolChoice | None = None,
+        schema: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> ModelStream:
+        """One answer as it comes; nothing is sent before the first chunk is asked for."""
+        return self._open(self._request(prompt, tools, tool_choice, schema, options))
+
+    async def sample(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        tools: Sequence[ToolDeclaration] = (),
+        tool_choice: ToolChoice | None = None,
+        schema: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> list[SamplingResult]:
+        """Answers to many prompts, in their order, at most `max_concurrency` at a time.
+
+        The first failure cancels the others and is raised.
+        """
+        requests = [self._request(prompt, tools, tool_choice, schema, options) for prompt in prompts]
+        results: dict[int, SamplingResult] = {}
+        failures: list[Exception] = []
+        waiting = iter(enumerate(requests))
+
+        async def work() -> None:
+            try:
+                for place, request in waiting:
+                    results[place] = _result(await self._open(request).finals())
+            except Exception as error:  # noqa: BLE001  # raised below; a failing task would be reported as unhandled
+                failures.append(error)
+                for worker in workers:
+                    if worker is not asyncio.current_task():
+                        worker.cancel()
+
+        workers = [asyncio.create_task(work()) for _ in range(min(self.max_concurrency, len(requests)))]
+        try:
+            await asyncio.gather(*workers, return_exceptions=True)
+        finally:
+            for worker in workers:
+                worker.cancel()
+        if failures:
+            raise failures[0]
+        return [results[place] for place in range(len(requests))]
+
+    def with_options(self, **changes: Any) -> Self:
+        """A copy with some settings or sampling options changed; everything else, such as the transport, is shared."""
+        twin = copy.copy(self)
+        settings = {name: changes.pop(name) for name in tuple(changes) if name in self.SETTINGS}
+        twin._set(**settings)
+        twin.options = self.options.merged(changes)
+        return twin
+
+    def _set(self, **settings: Any) -> None:
+        for name, value in settings.items():
+            setattr(self, name, self._checked(name, value))
+
+    def _checked(self, name: str, value: Any) -> Any:
+        match name:
+            case "timeout":
+                return seconds(value, name)
+            case "max_attempts" | "max_concurrency" if value is not None or name == "max_concurrency":
+                if not isinstance(value, int) or value < 1:
+                    raise InvalidArgumentError(f"{name} must be 1 or more, not {value!r}", details={"option": name})
+            case "retry_interval" | "max_retry_interval":
+                checked = seconds(value, name)
+                return math.inf if checked is None else checked
+            case "capabilities":
+                return getattr(self, "capabilities", self.declared).updated(value)
+            case "replays":
+                return frozenset(value) | self.replay_tags
+        return value
+
+    def _request(
+        self,
+        prompt: Prompt,
+        tools: Sequence[ToolDeclaration],
+        tool_choice: ToolChoice | None,
+        schema: Mapping[str, Any] | None,
+        options: Mapping[str, Any],
+    ) -> ModelRequest:
+        messages = transcript(prompt)
+        return ModelRequest(
+            messages=messages,
+            tools=tuple(tools),
+            tool_choice=tool_choice,
+            schema=schema,
+            options=self.options.merged(options),
+            drop_thoughts=thoughts_were_dropped(messages),
+        )
+
+    def _open(self, request: ModelRequest) -> ModelStream:
+        return ModelStream(
+            Attempts(
+                start=partial(self._start, request),
+                seed=partial(self._seed, request),
+                retry=RetryPolicy(
+                    max_attempts=self.max_attempts,
+                    interval=self.retry_interval,
+                    exponential=self.exponential_backoff,
+                    max_interval=self.max_retry_interval,
+                ),
+                timeout=self.timeout,
+                clock=self.clock,
+                provider=self.provider,
+                model=self.model,
+            )
+        )
+
+    def _start(self, request: ModelRequest) -> Deltas:
+        check(request, self.capabilities)
+        return self._stream(request)
+
+    def _seed(self, request: ModelRequest) -> bytes:
+        """Bytes that stand for a request, the same for the same one."""
+        return repr(request).encode("utf-8", "replace")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r})"
+
+
+def _result(finals: Sequence[StreamChunk]) -> SamplingResult:
+    messages = [chunk.aggregated for chunk in finals]
+    first = messages[0]
+    return SamplingResult(
+        samples=[Sample(response=message, logprobs=message.metadata.get("logprobs")) for message in messages],
+        usage=first.usage,
+        model=first.model,
+        response_id=first.response_id,
+    )

@@ -1,0 +1,329 @@
+"""Deltas → chunks → message: the one way an answer is put together, watched or not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from langfx_web.events import ToolCallDelta, ToolCallEnd, ToolCallStart
+from langfx_web.llms.arguments import read_arguments
+from langfx_web.llms.delta import (
+    Boundary,
+    CallEnd,
+    CallStart,
+    CallText,
+    Delta,
+    Finish,
+    Info,
+    RefusalText,
+    Resent,
+    TextPiece,
+    ThoughtEnd,
+    ThoughtPiece,
+    UsageReport,
+    WholePart,
+)
+from langfx_web.llms.outcome import finish_reason, outcome
+from langfx_web.llms.sampling import ChunkDelta, Ending, StreamChunk
+from langfx_web.llms.surrogates import join_halves, whole
+from langfx_web.messages import AIMessage, Part, Text, Thought, ToolCall
+from langfx_web.usage import Usage
+
+Entry: TypeAlias = ChunkDelta | ThoughtEnd | Boundary
+"""What an answer's log holds: what was shown, and what closes parts."""
+
+
+class Facts:
+    """What is known of an answer as a whole; `spent` and `requests` are of the attempts before this one."""
+
+    def __init__(self, seed: Callable[[], bytes], spent: Usage | None, requests: int) -> None:
+        self.info = Info()
+        self.reported: Usage | None = None
+        self.requests = requests + 1
+        self._seed = seed
+        self._spent = spent
+
+    @property
+    def usage(self) -> Usage | None:
+        """The cost of all attempts so far, as far as it was reported."""
+        known = self.reported or self._spent
+        if known is None:
+            return None
+        if self.reported is not None and self._spent is not None:
+            known = self.reported + self._spent
+        return replace(known, num_requests=self.requests, raw=self.reported.raw if self.reported else None)
+
+    def call_id(self, index: int, place: int) -> str:
+        """An id for a call that came without one: the same for the same request, answer and place."""
+        named = f"{self.info.response_id or ''}\0{index}\0{place}".encode()
+        return "lf_" + hashlib.sha256(self._seed() + b"\0" + named).hexdigest()[:16]
+
+    def learn(self, new: Info) -> None:
+        """Take new facts: of metadata the last value counts, lists are joined."""
+        metadata = dict(self.info.metadata)
+        for key, value in new.metadata.items():
+            before = metadata.get(key)
+            metadata[key] = [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
+        self.info = Info(
+            response_id=new.response_id or self.info.response_id, model=new.model or self.info.model, metadata=metadata
+        )
+
+
+class Fold:
+    """One attempt's answer as it grows. `seed` gives the bytes that ids for calls without one are made of."""
+
+    def __init__(self, seed: Callable[[], bytes], *, spent: Usage | None = None, requests: int = 0) -> None:
+        self.facts = Facts(seed, spent, requests)
+        self.emitted = 0
+        self._candidates: dict[int, Candidate] = {}
+
+    def push(self, deltas: Delta | Sequence[Delta]) -> list[StreamChunk]:
+        """Take what arrived together, and give what it shows."""
+        chunks: list[StreamChunk] = []
+        first = self.candidate(0)
+        for delta in deltas if isinstance(deltas, (list, tuple)) else (deltas,):
+            if isinstance(delta, str):
+                first.text(delta, chunks)
+            elif isinstance(delta, UsageReport):
+                self.facts.reported = delta.usage
+            elif isinstance(delta, Info):
+                self.facts.learn(delta)
+            elif isinstance(delta, Resent):
+                self.facts.requests += 1
+            else:
+                self.candidate(delta.index).take(delta, chunks)
+        self.emitted += len(chunks)
+        return chunks
+
+    def finish(self) -> list[StreamChunk]:
+        """The final chunks; raises what the rules of outcomes make of an answer that is none."""
+        self.candidate(0)
+        chunks: list[StreamChunk] = []
+        candidates = [self._candidates[index] for index in sorted(self._candidates)]
+        for candidate in candidates:
+            candidate.settle(chunks)
+        self.emitted += len(chunks)
+        chunks += [candidate.final_chunk() for candidate in candidates]
+        return chunks
+
+    def partial(self) -> AIMessage | None:
+        """What has arrived of the first candidate, or None where that is nothing."""
+        candidate = self.candidate(0)
+        message = candidate.message(len(candidate.log), complete=True)
+        return message if message.parts else None
+
+    def candidate(self, index: int) -> Candidate:
+        """The candidate of this index."""
+        found = self._candidates.get(index)
+        if found is None:
+            found = self._candidates[index] = Candidate(index, self.facts)
+        return found
+
+
+class Candidate:
+    """One answer of a request: an append-only log from which its message is made."""
+
+    def __init__(self, index: int, facts: Facts) -> None:
+        self.index = index
+        self.log: list[Entry] = []
+        self._facts = facts
+        self._ended: Finish | None = None
+        self._refusal = ""
+        self._held = ""
+        self._held_thought = False
+        self._has_opaque_output = False
+        self._calls: dict[str | int, _Call] = {}
+        self._ids: set[str] = set()
+
+    def text(self, text: str, chunks: list[StreamChunk], *, thought: bool = False) -> None:
+        """Add visible text, or readable reasoning."""
+        if self._held or not text.isascii():
+            if thought is not self._held_thought:
+                self.settle(chunks)
+            self._held_thought = thought
+            text, self._held = join_halves(self._held, text) if text else (text, self._held)
+        if text:
+            delta = ChunkDelta("", text) if thought else ChunkDelta(text)
+            self.log.append(delta)
+            chunks.append(StreamChunk(self.index, delta, self, len(self.log)))
+
+    def settle(self, chunks: list[StreamChunk]) -> None:
+        """Give up waiting for the second half of a character."""
+        if self._held:
+            text, self._held = whole(self._held), ""
+            self._show(ChunkDelta("", text) if self._held_thought else ChunkDelta(text), chunks)
+
+    def take(self, delta: Any, chunks: list[StreamChunk]) -> None:
+        """Add anything else."""
+        match delta:
+            case TextPiece(text=text):
+                self.text(text, chunks)
+            case ThoughtPiece(text=text):
+                self.text(text, chunks, thought=True)
+            case CallText(key=key, text=text):
+                self._calls[key].add(text)
+                self._show_call_text(self._calls[key], chunks)
+            case RefusalText(text=text):
+                self._refusal += text
+            case Finish():
+                self._ended = delta
+            case _:
+                self.settle(chunks)
+                self._take_part(delta, chunks)
+
+    def _take_part(self, delta: Any, chunks: list[StreamChunk]) -> None:
+        match delta:
+            case ThoughtEnd():
+                self._has_opaque_output |= delta.is_output
+                self.log.append(delta)
+            case Boundary():
+                self.log.append(delta)
+            case CallStart():
+                self._start_call(delta, chunks)
+            case CallEnd(key=key, args=args):
+                call = self._calls[key].closed(args)
+                self._show(ChunkDelta(tool_call=ToolCallEnd(call=call)), chunks)
+            case WholePart(part=part):
+                self._show(ChunkDelta(part=part), chunks)
+            case _:
+                raise TypeError(f"a model cannot yield a {type(delta).__name__}")
+
+    def _start_call(self, start: CallStart, chunks: list[StreamChunk]) -> None:
+        id = start.id or self._facts.call_id(self.index, len(self._calls))
+        base, count = id, 1
+        while id in self._ids:
+            count += 1
+            id = f"{base}_{count}"
+        self._ids.add(id)
+        self._calls[start.key] = _Call(id, start.name)
+        self._show(ChunkDelta(tool_call=ToolCallStart(id=id, name=start.name)), chunks)
+
+    def _show_call_text(self, call: _Call, chunks: list[StreamChunk]) -> None:
+        text = call.unshown()
+        if text:
+            self._show(ChunkDelta(tool_call=ToolCallDelta(id=call.id, text=text)), chunks)
+
+    def _show(self, delta: ChunkDelta, chunks: list[StreamChunk]) -> None:
+        self.log.append(delta)
+        chunks.append(StreamChunk(self.index, delta, self, len(self.log)))
+
+    def message(self, count: int, *, complete: bool = False) -> AIMessage:
+        """The message that the first `count` entries make; with `complete`, how and at what cost it ended too."""
+        info = self._facts.info
+        facts: dict[str, Any] = {"model": info.model, "response_id": info.response_id, "metadata": dict(info.metadata)}
+        parts = assemble(self.log[:count])
+        if complete:
+            if self._refusal:
+                facts["metadata"]["refusal"] = self._refusal
+            facts["usage"] = self._facts.usage
+            if self._ended is not None:
+                facts["finish_reason"] = finish_reason(self._ended, parts)
+                facts["raw_finish_reason"] = self._ended.raw
+        return AIMessage(*parts, **facts)
+
+    def final_chunk(self) -> StreamChunk:
+        """The chunk that ends this candidate; raises where the answer is no success."""
+        message = self.message(len(self.log), complete=True)
+        has_output = self._has_opaque_output or any(not isinstance(part, Thought) for part in message.parts)
+        error = outcome(message, self._ended, refusal=self._refusal, has_output=has_output)
+        if error is not None:
+            raise error
+        ending = Ending(
+            message=message,
+            finish_reason=message.finish_reason or "stop",
+            raw_finish_reason=message.raw_finish_reason,
+            usage=message.usage,
+        )
+        return StreamChunk(self.index, None, self, len(self.log), ending)
+
+
+class _Call:
+    """A tool call under way."""
+
+    def __init__(self, id: str, name: str) -> None:
+        self.id = id
+        self.name = name
+        self._pieces: list[str] = []
+        self._new = ""
+        self._held = ""
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self._new, self._held = join_halves(self._held, text) if text else ("", self._held)
+
+    def unshown(self) -> str:
+        new, self._new = self._new, ""
+        return new
+
+    def closed(self, args: Any) -> ToolCall:
+        raw = whole("".join(self._pieces))
+        read = read_arguments(raw if args is None else dict(args))
+        return ToolCall(self.id, self.name, read, raw_args=raw)
+
+
+def assemble(log: Iterable[Entry]) -> list[Part]:
+    """The parts that a log makes. A call that was not closed has no `args`, whatever its text."""
+    building = _Parts()
+    for entry in log:
+        building.add(entry)
+    return building.finished()
+
+
+class _Parts:
+    def __init__(self) -> None:
+        self._parts: list[Part | None] = []
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._open: dict[str, tuple[int, str, list[str]]] = {}
+
+    def add(self, entry: Entry) -> None:
+        if isinstance(entry, Boundary):
+            self._flush()
+        elif isinstance(entry, ThoughtEnd):
+            self._flush_text()
+            content, self._thought = "".join(self._thought), []
+            if content or entry.payload is not None:
+                tag = None if entry.payload is None else entry.tag
+                self._parts.append(Thought(content, payload=entry.payload, replay_compatibility=tag))
+        elif entry.text:
+            if self._thought:
+                self._flush()
+            self._text.append(entry.text)
+        elif entry.thought:
+            if self._text:
+                self._flush()
+            self._thought.append(entry.thought)
+        else:
+            self._flush()
+            self._add_whole(entry)
+
+    def _add_whole(self, entry: ChunkDelta) -> None:
+        match entry.tool_call:
+            case ToolCallStart(id=id, name=name):
+                self._open[id] = (len(self._parts), name, [])
+                self._parts.append(None)
+            case ToolCallDelta(id=id, text=text):
+                self._open[id][2].append(text)
+            case ToolCallEnd(call=call):
+                self._parts[self._open.pop(call.id)[0]] = call
+            case None if entry.part is not None:
+                self._parts.append(entry.part)
+
+    def _flush_text(self) -> None:
+        if self._text:
+            self._parts.append(Text("".join(self._text)))
+            self._text = []
+
+    def _flush(self) -> None:
+        self._flush_text()
+        if self._thought:
+            self._parts.append(Thought("".join(self._thought)))
+            self._thought = []
+
+    def finished(self) -> list[Part]:
+        self._flush()
+        for id, (place, name, pieces) in self._open.items():
+            self._parts[place] = ToolCall(id, name, None, raw_args="".join(pieces))
+        return [part for part in self._parts if part is not None]

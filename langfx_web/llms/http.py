@@ -1,0 +1,138 @@
+"""Models behind HTTP: a wire encodes and decodes, everything between is here and in `exchange`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from langfx_web.errors import InvalidArgumentError
+from langfx_web.json_text import dumps
+from langfx_web.llms.base import LanguageModel
+from langfx_web.llms.credentials import Credential, KeySource
+from langfx_web.llms.exchange import Decoder, HTTPExchange
+from langfx_web.llms.request import ModelRequest
+from langfx_web.llms.surrogates import whole
+from langfx_web.transport import Request, Send, Transport, default_transport
+from langfx_web.transport.timeouts import seconds
+
+
+class HTTPLanguageModel(LanguageModel):
+    """A model that is one HTTP request away; a wire supplies `_encode`, `_decoder` and `_key_headers`.
+
+    `base_url` is the version root; a query in it is kept. `headers` are added last. `api_key` is a str, or a callable
+    that is asked for each attempt; None sends none. `stream_wire=False` asks the server for a whole document.
+    """
+
+    SETTINGS = LanguageModel.SETTINGS | {
+        "allow_insecure",
+        "api_key",
+        "base_url",
+        "connect_timeout",
+        "headers",
+        "idle_timeout",
+        "stream_wire",
+        "transport",
+    }
+
+    api_key: KeySource
+    base_url: str
+    headers: Mapping[str, str]
+    transport: Transport | Send
+    connect_timeout: float | None
+    idle_timeout: float | None
+    allow_insecure: bool
+    stream_wire: bool
+
+    def __init__(
+        self,
+        model: str = "",
+        *,
+        base_url: str,
+        api_key: KeySource = None,
+        transport: Transport | Send | None = None,
+        headers: Mapping[str, str] | None = None,
+        connect_timeout: float | None = 120.0,
+        idle_timeout: float | None = 300.0,
+        allow_insecure: bool = False,
+        stream_wire: bool = True,
+        **settings: Any,
+    ) -> None:
+        super().__init__(model, **settings)
+        self._set(
+            base_url=base_url,
+            api_key=api_key,
+            transport=transport,
+            headers=headers,
+            connect_timeout=connect_timeout,
+            idle_timeout=idle_timeout,
+            allow_insecure=allow_insecure,
+            stream_wire=stream_wire,
+        )
+
+    def _checked(self, name: str, value: Any) -> Any:
+        match name:
+            case "base_url":
+                return _checked_url(value)
+            case "headers":
+                return {key.lower(): text for key, text in (value or {}).items()}
+            case "transport":
+                return default_transport() if value is None else value
+            case "connect_timeout" | "idle_timeout":
+                return seconds(value, name)
+        return super()._checked(name, value)
+
+    @property
+    def host(self) -> str:
+        """Host and port of the API; what a thought's payload is tied to."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2].lower()
+
+    def url(self, path: str) -> str:
+        """The address of a path below the version root."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path))
+
+    @abstractmethod
+    def _encode(self, request: ModelRequest) -> Request:
+        """The wire's request, but for credentials; raises `LMInputError` for what it cannot say."""
+
+    @abstractmethod
+    def _decoder(self) -> Decoder:
+        """A reader for one answer."""
+
+    @abstractmethod
+    def _key_headers(self, key: str) -> Mapping[str, str]:
+        """The headers that carry a key."""
+
+    def _stream(self, request: ModelRequest) -> HTTPExchange:
+        return HTTPExchange(self, request)
+
+    def _seed(self, request: ModelRequest) -> bytes:
+        return self._encode(request).body or b""
+
+    def build(self, request: ModelRequest, credential: Credential | None) -> Request:
+        """The request as it is sent."""
+        encoded = self._encode(request)
+        headers = dict(encoded.headers)
+        if credential is not None:
+            headers |= self._key_headers(credential.api_key)
+            headers |= {name.lower(): value for name, value in credential.headers.items()}
+        return replace(encoded, headers=headers | dict(self.headers), allow_insecure=self.allow_insecure)
+
+    def decoder(self) -> Decoder:
+        """A reader for one answer of this model."""
+        return self._decoder()
+
+
+def _checked_url(value: object) -> str:
+    parts = urlsplit(value) if isinstance(value, str) else None
+    if not isinstance(value, str) or parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidArgumentError(f"base_url must be an http(s) URL, not {value!r}", details={"option": "base_url"})
+    return value
+
+
+def json_body(body: Mapping[str, Any]) -> bytes:
+    """A request body: strict JSON in UTF-8."""
+    return whole(dumps(body)).encode()

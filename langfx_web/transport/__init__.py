@@ -1,0 +1,26 @@
+"""One HTTP exchange at a time: browser fetch, host httpx or a mock, with timeouts and event framing around any of them.
+
+May import layers 0 to 2; knows nothing of models or of what a body means. Read `base.py` first.
+"""
+
+from langfx_web.transport.base import Body, Request, Response, Send, Transport
+from langfx_web.transport.mock import HANG, MockResponse, MockTransport, cut_at, cut_every, cut_random
+from langfx_web.transport.platform import default_transport
+from langfx_web.transport.sse import ServerEvent, SSEDecoder
+
+__all__ = [
+    "HANG",
+    "Body",
+    "MockResponse",
+    "MockTransport",
+    "Request",
+    "Response",
+    "SSEDecoder",
+    "Send",
+    "ServerEvent",
+    "Transport",
+    "cut_at",
+    "cut_every",
+    "cut_random",
+    "default_transport",
+]

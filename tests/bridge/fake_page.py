@@ -1,0 +1,89 @@
+"""A page in Python: posts texts to a `Dispatch` and keeps what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from langfx_web.bridge.dispatch import Dispatch
+from langfx_web.bridge.wire import PROTOCOL
+
+
+class FakePage:
+    """The page's end: `posts` has every post as (messages, buffers)."""
+
+    def __init__(self, folder: Path, *, schemas: Callable[[], Any] | None = None) -> None:
+        self.posts: list[tuple[list[dict[str, Any]], list[bytes]]] = []
+        self._ids = itertools.count(1)
+        self._arrived = asyncio.Event()
+        self.dispatch = Dispatch(self._take, schemas=schemas or _no_failure, version="0.1.0", folder=folder)
+
+    def _take(self, text: str, buffers: list[bytes]) -> None:
+        self.posts.append((json.loads(text), buffers))
+        self._arrived.set()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """All messages so far."""
+        return [message for messages, _ in self.posts for message in messages]
+
+    def tell(self, kind: str, **fields: Any) -> None:
+        """Send one message as it is."""
+        self.dispatch.receive(json.dumps([{"kind": kind, **fields}]), [])
+
+    def command(self, kind: str, **fields: Any) -> int:
+        """Send a command under a new id."""
+        id_ = next(self._ids)
+        self.tell(kind, id=id_, **fields)
+        return id_
+
+    async def wait(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first message that is wanted, now or when it comes."""
+        async with asyncio.timeout(10):
+            while True:
+                for message in self.messages:
+                    if wanted(message):
+                        return message
+                self._arrived.clear()
+                await self._arrived.wait()
+
+    async def end(self, id: int) -> dict[str, Any]:
+        """How a command ended."""
+        return await self.wait(
+            lambda message: message.get("id") == id and message["kind"] in ("result", "end", "error")
+        )
+
+    async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Send a command and wait for its end."""
+        return await self.end(self.command(kind, **fields))
+
+    def items(self, id: int) -> list[Any]:
+        """The items of a stream so far."""
+        return [
+            item
+            for message in self.messages
+            if message["kind"] == "items" and message["id"] == id
+            for item in message["items"]
+        ]
+
+    async def setup(self, modules: Mapping[str, str], **fields: Any) -> dict[str, Any]:
+        """Set up with modules by name."""
+        given = [{"url": f"http://127.0.0.1/{name}.py", "source": source} for name, source in modules.items()]
+        options = {
+            "protocol": PROTOCOL,
+            "version": "0.1.0",
+            "tools": [],
+            "credentials": False,
+            "store": "memory",
+            "resume": True,
+        }
+        self.command("setup", **(options | {"modules": given} | fields))
+        return await self.wait(lambda message: message["kind"] in ("ready", "error"))
+
+
+async def _no_failure() -> str:
+    return ""

@@ -1,0 +1,283 @@
+"""The worker's end: every command has exactly one end, and whatever goes wrong the others go on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from tests.bridge.fake_page import FakePage
+
+SHOP = '''
+import asyncio
+import langfx_web as lf
+
+@lf.tool(idempotent=True)
+def get_order(id: str) -> dict[str, str]:
+    """Look up an order."""
+    return {"id": id, "status": "shipped"}
+
+def model(*replies):
+    return lf.testing.StaticSequence(replies, chunk_size=3)
+
+support = lf.Agent(
+    name="support",
+    lm=model(lf.AIMessage("Let me see. ", lf.ToolCall("c1", "get_order", {"id": "7"})), "It is shipped."),
+    tools=[get_order],
+)
+echo = lf.Agent(name="echo", lm=lf.testing.Echo(chunk_size=1))
+shower = lf.Agent(name="shower", lm=model(lf.AIMessage(lf.ToolCall("c1", "show", {"what": "7"})), "Shown."))
+
+def add(a, b=1): return a + b
+def broken(): raise ValueError("no sk-abcdef123456 here")
+async def later(x):
+    await asyncio.sleep(0)
+    return x
+async def count(n):
+    for number in range(n):
+        yield number
+def pair(): return ["a", "b"]
+async def forever():
+    await asyncio.Event().wait()
+async def half():
+    yield 1
+    raise ValueError("half way")
+'''
+
+SHOW = {
+    "name": "show",
+    "description": "Show it.",
+    "inputSchema": {"type": "object", "properties": {"what": {"type": "string"}}},
+}
+
+
+@pytest.fixture
+async def shop(page: FakePage) -> FakePage:
+    """A page whose worker is ready."""
+    ready = await page.setup({"dispatch_shop": SHOP}, tools=[SHOW])
+    assert ready == {"kind": "ready", "version": "0.1.0", "agents": ["echo", "shower", "support"]}
+    return page
+
+
+async def test_calls(shop: FakePage) -> None:
+    """Plain and async functions, by position and by keyword."""
+    assert (await shop.ask("call", target="dispatch_shop:add", args=[1, 2]))["value"] == 3
+    assert (await shop.ask("call", target="dispatch_shop:add", args={"a": 1}))["value"] == 2
+    assert (await shop.ask("call", target="dispatch_shop:later", args=[{"x": None}]))["value"] == {"x": None}
+
+
+@pytest.mark.parametrize(
+    ("target", "args", "code"),
+    [
+        ("dispatch_shop:nope", [], "target_not_found"),
+        ("dispatch_shop:add", [], "user_code_failed"),
+        ("dispatch_shop:broken", [], "user_code_failed"),
+        ("dispatch_shop:later", [1, 2], "user_code_failed"),
+    ],
+)
+async def test_calls_that_fail(shop: FakePage, target, args, code) -> None:
+    """The error has class and traceback, no key, and the worker goes on."""
+    end = await shop.ask("call", target=target, args=args)
+    assert (end["kind"], end["error"]["code"]) == ("error", code)
+    assert "abcdef123456" not in json.dumps(end)
+    if target.endswith("broken"):
+        assert end["error"]["details"]["type"] == "ValueError"
+        assert "dispatch_shop.py" in end["error"]["details"]["traceback"]
+    assert (await shop.ask("call", target="dispatch_shop:add", args=[1]))["value"] == 2
+
+
+async def test_streams(shop: FakePage) -> None:
+    """Generators and lists; the end counts the items."""
+    for target, args, items in (("count", [3], [0, 1, 2]), ("pair", [], ["a", "b"]), ("count", [0], [])):
+        id_ = shop.command("stream", target=f"dispatch_shop:{target}", args=args)
+        end = await shop.end(id_)
+        assert (end["kind"], end["count"], shop.items(id_)) == ("end", len(items), items)
+    end = await shop.ask("stream", target="dispatch_shop:add", args=[1])
+    assert end["error"]["code"] == "invalid_argument"
+    id_ = shop.command("stream", target="dispatch_shop:half", args=[])
+    end = await shop.end(id_)
+    assert (end["error"]["code"], shop.items(id_)) == ("user_code_failed", [1])
+
+
+async def test_an_unread_stream_pauses_and_goes_on(shop: FakePage) -> None:
+    """At 256 items; credit brings the rest, losslessly."""
+    id_ = shop.command("stream", target="dispatch_shop:count", args=[1000])
+    await shop.wait(lambda message: len(shop.items(id_)) >= 256)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert len(shop.items(id_)) == 256
+    for _ in range(4):
+        shop.tell("credit", id=id_, items=200, bytes=800)
+        for _ in range(10):
+            await asyncio.sleep(0)
+    assert (await shop.end(id_))["count"] == 1000
+    assert shop.items(id_) == list(range(1000))
+
+
+async def test_a_turn(shop: FakePage) -> None:
+    """Accepted, its lines, its result; the conversation afterwards."""
+    id_ = shop.command("session_prompt", agent="support", session=None, input="Where is order 7?", messageId="m-1")
+    end = await shop.end(id_)
+    accepted = await shop.wait(lambda message: message["kind"] == "accepted")
+    assert accepted["value"]["messageId"] == "m-1"
+    lines = shop.items(id_)
+    assert end["count"] == len(lines)
+    assert [line["cursor"] for line in lines] == list(range(1, len(lines) + 1))
+    assert "".join(line["delta"] for line in lines if line["type"] == "text_delta") == "Let me see. It is shipped."
+    assert [line["type"] for line in lines if line["type"] != "text_delta"] == [
+        "turn_start",
+        "tool_start",
+        "tool_end",
+        "turn_end",
+    ]
+    assert end["value"] == {
+        "messageId": "m-1",
+        "stopReason": "end_turn",
+        "usage": None,
+        "error": None,
+        "epoch": 1,
+        "repeated": False,
+    }
+    session = accepted["value"]["sessionId"]
+    messages = (await shop.ask("session_messages", agent="support", session=session))["value"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
+    stream = shop.command("session_stream", agent="support", session=session, cursor=2)
+    await shop.wait(lambda message: len(shop.items(stream)) == len(lines) - 2)
+    assert shop.items(stream) == lines[2:]
+    shop.tell("cancel", id=stream)
+    assert (await shop.end(stream))["error"]["code"] == "cancelled"
+
+
+async def test_a_page_tool(shop: FakePage) -> None:
+    """The page is asked with the call's facts; its answer is the result."""
+    id_ = shop.command("session_prompt", agent="shower", session="s-1", input="Show order 7.")
+    call = await shop.wait(lambda message: message["kind"] == "tool_call")
+    assert (call["name"], call["input"], call["sessionId"], call["rerun"]) == ("show", {"what": "7"}, "s-1", False)
+    assert call["executionId"].startswith("exe_")
+    shop.tell("tool_result", id=call["id"], value={"shown": True})
+    assert (await shop.end(id_))["value"]["stopReason"] == "end_turn"
+    ends = [line for line in shop.items(id_) if line["type"] == "tool_end"]
+    assert [(line["content"], line["isError"]) for line in ends] == [('{"shown":true}', False)]
+
+
+async def test_a_page_tool_that_throws_is_told_to_the_model(shop: FakePage) -> None:
+    """And late answers are dropped."""
+    id_ = shop.command("session_prompt", agent="shower", session="s-2", input="Show.")
+    call = await shop.wait(lambda message: message["kind"] == "tool_call")
+    shop.tell("tool_error", id=call["id"], error={"name": "TypeError", "message": "no map"})
+    shop.tell("tool_result", id=call["id"], value="late")
+    shop.tell("tool_result", id=99, value="never asked")
+    assert (await shop.end(id_))["value"]["stopReason"] == "end_turn"
+    (end,) = [line for line in shop.items(id_) if line["type"] == "tool_end"]
+    assert (end["content"], end["errorCode"]) == ("Error: no map", "tool_failed")
+
+
+async def test_cancelling_a_turn_cancels_its_page_tool(shop: FakePage) -> None:
+    """The page's handler is told; the turn ends cancelled, the command with its result."""
+    id_ = shop.command("session_prompt", agent="shower", session="s-3", input="Show.")
+    call = await shop.wait(lambda message: message["kind"] == "tool_call")
+    assert (await shop.ask("session_cancel", agent="shower", session="s-3"))["value"] == "cancelled"
+    assert await shop.wait(lambda message: message["kind"] == "tool_cancel") == {
+        "kind": "tool_cancel",
+        "id": call["id"],
+    }
+    assert (await shop.end(id_))["value"]["stopReason"] == "cancelled"
+
+
+async def test_cancelling_a_command(shop: FakePage) -> None:
+    """Has one end, `cancelled`; cancelling what is gone does nothing."""
+    id_ = shop.command("call", target="dispatch_shop:forever", args=[])
+    await asyncio.sleep(0)
+    shop.tell("cancel", id=id_)
+    assert (await shop.end(id_))["error"]["code"] == "cancelled"
+    shop.tell("cancel", id=id_)
+    shop.tell("credit", id=id_, items=1, bytes=1)
+    assert len([message for message in shop.messages if message.get("id") == id_]) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "code"),
+    [
+        ("session_prompt", {"agent": "nobody", "session": None, "input": "x"}, "no_agent"),
+        ("agent_check", {"agent": "nobody"}, "no_agent"),
+        ("session_prompt", {"agent": "echo", "session": "a b", "input": "x"}, "invalid_session_id"),
+        ("session_prompt", {"agent": "echo", "session": None, "input": ""}, "invalid_input"),
+        ("session_prompt", {"agent": "echo", "session": None, "input": [{"type": "hologram"}]}, "invalid_input"),
+        ("session_prompt", {"agent": "echo", "session": None, "input": "x" * (8 * 2**20)}, "input_too_large"),
+        ("session_prompt", {"agent": "echo", "session": None, "input": "x", "messageId": "a b"}, "invalid_message_id"),
+        ("session_stream", {"agent": "echo", "session": "s", "cursor": -1}, "invalid_cursor"),
+        ("session_stream", {"agent": "echo", "session": "s", "cursor": "1"}, "bridge_protocol"),
+        ("nonsense", {}, "bridge_protocol"),
+    ],
+)
+async def test_bad_commands(shop: FakePage, kind, fields, code) -> None:
+    """A clear code, nothing stored, and the worker goes on."""
+    end = await shop.ask(kind, **fields)
+    assert end["error"]["code"] == code
+    assert (await shop.ask("call", target="dispatch_shop:add", args=[1]))["value"] == 2
+
+
+async def test_ids_are_never_reused(shop: FakePage) -> None:
+    """A second command under an old id is refused and does nothing."""
+    shop.tell("call", id=1, target="dispatch_shop:add", args=[1])
+    error = await shop.wait(lambda message: message["kind"] == "error" and message.get("id") == 1)
+    assert error["error"]["code"] == "bridge_protocol"
+
+
+@pytest.mark.parametrize(
+    ("modules", "fields", "code"),
+    [
+        ({}, {"version": "9.9.9"}, "bridge_version"),
+        ({}, {"protocol": 2}, "bridge_version"),
+        ({}, {"store": "indexeddb"}, "store_unavailable"),
+        ({}, {"store": {"name": "shop"}}, "store_unavailable"),
+        ({"broken_setup": "import nothing_there"}, {}, "module_failed"),
+        ({}, {"tools": [{"name": "a b", "description": "d"}]}, "invalid_tool"),
+    ],
+)
+async def test_a_setup_that_fails(page: FakePage, modules, fields, code) -> None:
+    """Says why, and is not ready."""
+    error = await page.setup(modules, **fields)
+    assert (error["kind"], error["error"]["code"]) == ("error", code)
+
+
+async def test_commands_before_the_setup(page: FakePage) -> None:
+    """Are errors, not a crash."""
+    end = await page.ask("session_prompt", agent="x", session=None, input="x")
+    assert end["error"]["code"] == "bridge_protocol"
+
+
+async def test_only_work_with_types_waits_for_pydantic(tmp_path, page: FakePage) -> None:
+    """Ready comes at once; a call waits; a download that failed is that call's error, and the next may go through."""
+    failure = json.dumps(
+        {"code": "download_failed", "name": "BootError", "message": "no", "retryable": True, "details": {"file": "p"}}
+    )
+    answers = asyncio.Queue[str]()
+    other = FakePage(tmp_path / "other", schemas=answers.get)
+    assert (await other.setup({"waits_shop": "def one(): return 1"}))["kind"] == "ready"
+    id_ = other.command("call", target="waits_shop:one", args=[])
+    await asyncio.sleep(0)
+    assert not [message for message in other.messages if message.get("id") == id_]
+    answers.put_nowait(failure)
+    assert (await other.end(id_))["error"]["code"] == "download_failed"
+    answers.put_nowait("")
+    assert (await other.ask("call", target="waits_shop:one", args=[]))["value"] == 1
+
+
+async def test_close(shop: FakePage) -> None:
+    """Ends what runs, then says so."""
+    id_ = shop.command("call", target="dispatch_shop:forever", args=[])
+    await asyncio.sleep(0)
+    shop.tell("close", handoff=False)
+    await shop.wait(lambda message: message["kind"] == "closed")
+    assert (await shop.end(id_))["error"]["code"] == "cancelled"
+
+
+async def test_two_turns_at_once(shop: FakePage) -> None:
+    """On two sessions they never mix."""
+    ids = [shop.command("session_prompt", agent="echo", session=f"two-{n}", input=f"text {n}" * 20) for n in range(3)]
+    for n, id_ in enumerate(ids):
+        await shop.end(id_)
+        text = "".join(line["delta"] for line in shop.items(id_) if line["type"] == "text_delta")
+        assert text == f"text {n}" * 20

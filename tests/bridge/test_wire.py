@@ -1,0 +1,155 @@
+"""Messages as texts and buffers, against the golden ones that the page's tests read too."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from datetime import date
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langfx_web.bridge.outbox import Outbox
+from langfx_web.bridge.wire import error_fields, portable, read
+from langfx_web.errors import BridgeError, NotPortableError, ToolArgumentError
+
+WIRE = Path(__file__).parents[1] / "wire"
+
+
+def golden(name: str) -> list[Any]:
+    return [pytest.param(entry, id=entry["name"]) for entry in json.loads((WIRE / name).read_text("utf-8"))]
+
+
+def value_of(marked: Any) -> Any:
+    """A golden value with its bytes and big integers in place."""
+    if isinstance(marked, list):
+        return [value_of(member) for member in marked]
+    if isinstance(marked, dict):
+        if set(marked) == {"!bytes"}:
+            return base64.b64decode(marked["!bytes"])
+        if set(marked) == {"!int"}:
+            return int(marked["!int"])
+        return {key: value_of(member) for key, member in marked.items()}
+    return marked
+
+
+@pytest.mark.parametrize("entry", golden("to_worker.json"))
+def test_what_the_page_sends_is_read(entry) -> None:
+    """Text and buffers become the messages, values with their bytes and big integers."""
+    messages = list(read(entry["text"], [base64.b64decode(blob) for blob in entry["blobs"]]))
+    assert messages == [value_of(message) for message in entry["messages"]]
+
+
+@pytest.mark.parametrize("entry", golden("to_page.json"))
+async def test_what_the_worker_sends_is_written(entry) -> None:
+    """The same JSON value and the same buffers, in one post."""
+    posts: list[tuple[str, list[bytes]]] = []
+    outbox = Outbox(lambda text, buffers: posts.append((text, buffers)))
+    for message in entry["messages"]:
+        fields = value_of({key: member for key, member in message.items() if key not in ("kind", "id")})
+        if message["kind"] == "items":
+            for item in fields["items"]:
+                outbox.say_item(message["id"], portable(item))
+        else:
+            outbox.say(message["kind"], id=message.get("id"), **fields)
+    outbox.flush()
+    assert len(posts) == 1
+    assert json.loads(posts[0][0]) == json.loads(entry["text"])
+    assert posts[0][1] == [base64.b64decode(blob) for blob in entry["blobs"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        ("{", None),
+        ("{}", None),
+        ("[1]", None),
+        ('[{"kind":"nonsense","id":4}]', 4),
+        ('[{"kind":"call","id":4,"args":[]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":"x"}]', 4),
+        ('[{"kind":"call","id":"4","target":"a:b","args":[]}]', None),
+        ('[{"kind":"call","id":true,"target":"a:b","args":[]}]', None),
+        ('[{"kind":"call","id":-1,"target":"a:b","args":[]}]', None),
+        ('[{"kind":"credit","id":4,"items":true,"bytes":1}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[],"blobs":[["args",3]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[],"blobs":[[]]}]', 4),
+    ],
+)
+def test_messages_that_break_the_protocol_are_errors(text: str, id: int | None) -> None:
+    """Each for its own id, where it has one; the others of the post are read."""
+    (error,) = list(read(text, []))
+    assert isinstance(error, BridgeError)
+    assert (error.code, error.details.get("id")) == ("bridge_protocol", id)
+
+
+def test_one_bad_message_does_not_spoil_its_post() -> None:
+    """The good one beside it comes through."""
+    found = list(read('[{"kind":"nonsense","id":1},{"kind":"cancel","id":2}]', []))
+    assert isinstance(found[0], BridgeError)
+    assert found[1] == {"kind": "cancel", "id": 2}
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    data: bytes
+
+
+def test_python_values_cross() -> None:
+    """Dataclasses, enums, tuples, dates; bytes and big integers by their paths."""
+    crossing = portable({"p": Point(2**70, b"ab"), "c": Colour.RED, "t": (1, None), "d": date(2024, 1, 31)})
+    assert json.loads(crossing.text) == {
+        "p": {"x": str(2**70), "data": None},
+        "c": "red",
+        "t": [1, None],
+        "d": "2024-01-31",
+    }
+    assert (crossing.big, crossing.blobs, crossing.buffers) == ([("p", "x")], [("p", "data")], [b"ab"])
+
+
+class Custom:
+    """No JSON form."""
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"x": Custom()}, ("x",)),
+        ({"x": {1, 2}}, ("x",)),
+        ({1: "int key"}, ()),
+        ({"x": 1 + 2j}, ("x",)),
+        ([float("nan")], (0,)),
+    ],
+)
+def test_bug_089_values_that_cannot_cross_are_named_by_path(value, path) -> None:
+    """A clear error on the Python side."""
+    with pytest.raises(NotPortableError) as caught:
+        portable(value)
+    assert (caught.value.code, caught.value.path) == ("not_portable", path)
+
+
+def test_user_data_named_like_our_fields_is_just_data() -> None:
+    """No marker inside values, so nothing can collide."""
+    value = {"big": [["x"]], "blobs": [1], "$blob": 0}
+    crossing = portable(value)
+    assert (json.loads(crossing.text), crossing.big, crossing.blobs) == (value, [], [])
+
+
+def test_errors_cross_with_their_facts() -> None:
+    """Ours with code and details; what has no JSON form stays behind; a foreign one is internal."""
+    error = ToolArgumentError("bad", tool="t", details={"problems": [], "object": object()})
+    assert error_fields(error) == {
+        "code": "tool_argument_invalid",
+        "name": "ToolArgumentError",
+        "message": "bad",
+        "retryable": False,
+        "details": {"problems": []},
+    }
+    assert error_fields(RuntimeError("x"))["code"] == "internal"
