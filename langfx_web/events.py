@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from langfx_web.json_text import camel
 from langfx_web.messages import ToolCall
 from langfx_web.usage import Usage
 
@@ -146,22 +147,17 @@ def encode(event: TurnEvent) -> dict[str, Any]:
         elif isinstance(value, ErrorInfo):
             value = {"name": value.name, "message": value.message, "code": value.code, "retryable": value.retryable}
         if value is not None or item.name in _ALWAYS:
-            plain[_camel(item.name)] = value
+            plain[camel(item.name)] = value
     return plain
 
 
 def decode(plain: dict[str, Any]) -> TurnEvent:
     """Read the form of `encode`; keys that are not the event's own (a stored line's cursor, say) are passed over."""
     kind = _TURN_EVENTS[plain["type"]]
-    values = {item.name: plain[_camel(item.name)] for item in fields(kind) if _camel(item.name) in plain}
+    values = {item.name: plain[camel(item.name)] for item in fields(kind) if camel(item.name) in plain}
     if values.get("usage") is not None:
         values["usage"] = Usage.from_plain(values["usage"])
     if values.get("error") is not None:
         values["error"] = ErrorInfo(**values["error"])
     event: TurnEvent = kind(**values)
     return event
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

@@ -166,6 +166,12 @@ def _is_cyclic(value: object) -> bool:
     return visit(value, 0)
 
 
+def camel(name: str) -> str:
+    """A Python name as it is spelled in our JSON: `stop_reason` is `stopReason`."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
 def _where(path: Path) -> str:
     return "the value" if not path else "the value at " + ".".join(str(step) for step in path)
 

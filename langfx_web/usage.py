@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from langfx_web.json_text import camel
+
 COUNTS = (
     "input_tokens",
     "output_tokens",
@@ -57,12 +59,12 @@ class Usage:
 
     def to_plain(self) -> dict[str, Any]:
         """The counts in their camelCase form, `raw` left out."""
-        return {_camel(item.name): getattr(self, item.name) for item in fields(self) if item.name != "raw"}
+        return {camel(item.name): getattr(self, item.name) for item in fields(self) if item.name != "raw"}
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> Usage:
         """Read the form of `to_plain`."""
-        names = {_camel(item.name): item.name for item in fields(Usage) if item.name != "raw"}
+        names = {camel(item.name): item.name for item in fields(Usage) if item.name != "raw"}
         return Usage(**{names[key]: value for key, value in plain.items()})
 
 
@@ -88,8 +90,3 @@ def total(usages: Iterable[Usage | None]) -> Usage | None:
         else:
             known = usage if known is None else known + usage
     return known.as_lower_bound() if known is not None and unknown else known
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

@@ -13,8 +13,9 @@ from pathlib import Path
 PACKAGE = "langfx_web"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "usage", "clock"),
+    ("errors", "clock", "masking"),
     ("json_text",),
+    ("usage",),
     ("messages",),
     ("events",),
     ("templates", "schemas", "transport", "stores"),

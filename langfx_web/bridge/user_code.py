@@ -8,7 +8,7 @@ from typing import Any
 
 from langfx_web.bridge.modules import user_traceback
 from langfx_web.errors import InvalidArgumentError, LangfxError, UserCodeError
-from langfx_web.tools.run import masked
+from langfx_web.masking import masked
 
 Args = Mapping[str, Any] | list[Any]
 

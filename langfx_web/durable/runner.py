@@ -135,17 +135,22 @@ class Runner:
 
     async def _work(self, first: Submission | None) -> None:
         """Run turns until no prompt of ours is left."""
-        async with self.store.alive(self.worker):
-            if first is not None:
-                await self._begin(first)
-            orphaned: str | None = None
-            while self._inbox.submissions:
-                async with self.store.hold(self.id, self.worker) as hold:
-                    assert hold is not None  # we waited for it
-                    await self.replica.catch_up()
-                    self._react()
-                    origin = await self._next(hold, orphaned)
-                orphaned = None if origin is None else await self._leave_to(origin)
+        listening = asyncio.get_running_loop().create_task(self._listen())
+        try:
+            async with self.store.alive(self.worker):
+                if first is not None:
+                    await self._begin(first)
+                orphaned: str | None = None
+                while self._inbox.submissions:
+                    async with self.store.hold(self.id, self.worker) as hold:
+                        assert hold is not None  # we waited for it
+                        await self.replica.catch_up()
+                        self._react()
+                        origin = await self._next(hold, orphaned)
+                    orphaned = None if origin is None else await self._leave_to(origin)
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])
 
     async def _begin(self, submission: Submission) -> None:
         """Store the first prompt: with a free hold and nothing waiting, and the start of its turn, as one append."""
@@ -249,7 +254,6 @@ class Runner:
             new_id=self._new_id,
         )
         self._journal = journal
-        listening = asyncio.get_running_loop().create_task(self._listen(journal))
         try:
             self._react()
             ending = await self._run.run()
@@ -260,12 +264,10 @@ class Runner:
             await journal.stored(barrier=True)
         finally:
             self._journal = self._run = None
-            listening.cancel()
-            await asyncio.wait([listening])
             await journal.close()
 
-    async def _listen(self, journal: Journal) -> None:
-        """Hear of inputs that were stored while the turn runs."""
+    async def _listen(self) -> None:
+        """Hear of what others store while we run a turn or wait for one to end."""
         try:
             with Wake(self.store, self.id, self.clock) as self._wake:
                 while True:
@@ -275,9 +277,14 @@ class Runner:
                             await self.replica.catch_up()
                         self._react()
         except LangfxError as error:
-            journal.fail(error)
-        except Exception as error:  # noqa: BLE001  # the turn must not go on without ears
-            journal.fail(StoreError(f"the store failed: {error!r:.200}"))
+            self._deafened(error)
+        except Exception as error:  # noqa: BLE001  # a turn must not go on without ears
+            self._deafened(StoreError(f"the store failed: {error!r:.200}"))
+
+    def _deafened(self, error: LangfxError) -> None:
+        # Without a turn of ours nothing is lost: the next one begins by reading, and meets the error itself.
+        if self._journal is not None:
+            self._journal.fail(error)
 
     def _react(self) -> None:
         """Do what the conversation, as it is known now, asks for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from langfx_web.errors import (
     TransportError,
 )
 from langfx_web.json_text import loads
+from langfx_web.masking import masked
 
 MAX_TEXT = 500
 """Characters of an error's text."""
@@ -72,8 +72,6 @@ _TEMPORARY = {
     "INTERNAL",
     "DEADLINE_EXCEEDED",
 }
-
-_SECRETS = re.compile(r"(?i:bearer)\s+[^\s\"',;]+|\bsk-[A-Za-z0-9_\-*.]{4,}|\bAIza[A-Za-z0-9_\-]{4,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,10 +199,7 @@ def from_transport(error: TransportError) -> LMError:
     return LMConnectionError(error.message, retryable=error.retryable)
 
 
-def masked(text: str, secrets: Sequence[str] = ()) -> str:
-    """The text, of at most `MAX_TEXT` characters, without these secrets and without what is shaped like a key."""
-    for secret in secrets:
-        if len(secret) >= 6:
-            text = text.replace(secret, "***")
-    text = _SECRETS.sub("***", text)
+def told(text: str, secrets: Sequence[str] = ()) -> str:
+    """A text for people: keys masked, at most `MAX_TEXT` characters."""
+    text = masked(text, secrets)
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"

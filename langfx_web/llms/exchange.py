@@ -16,7 +16,7 @@ from langfx_web.errors import (
     NotPortableError,
     TransportError,
 )
-from langfx_web.llms.classify import from_transport, masked, read_error_body, read_failure, to_error
+from langfx_web.llms.classify import from_transport, read_error_body, read_failure, to_error, told
 from langfx_web.llms.credentials import Credential, Credentials, KeySource, resolve
 from langfx_web.llms.delta import Delta, Info, Resent
 from langfx_web.llms.framing import DONE, Framing
@@ -214,9 +214,9 @@ class HTTPExchange:
         failure = read_error_body(body)
         error = to_error(failure, status=response.status, sentence=f"{self._model.provider} answered {response.status}")
         error.retry_after = server_wait(response.headers, failure.body, self._model.clock.now())
-        told = response.headers.get("x-should-retry")
-        if told in ("true", "false"):
-            error.retryable = told == "true"
+        advice = response.headers.get("x-should-retry")
+        if advice in ("true", "false"):
+            error.retryable = advice == "true"
         return error
 
     async def _has_new_key(self, error: LMError) -> bool:
@@ -242,9 +242,9 @@ class HTTPExchange:
         """The error with the provider's name on it and no key in it."""
         used = [credential for credential in (self._credential, self._rejected) if credential is not None]
         secrets = [secret for credential in used for secret in (credential.api_key, *credential.headers.values())]
-        error.args = (masked(error.message, secrets),)
+        error.args = (told(error.message, secrets),)
         if error.refusal:
-            error.refusal = masked(error.refusal, secrets)
+            error.refusal = told(error.refusal, secrets)
         return error
 
     def abort(self) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass
 
 from langfx_web.errors import LangfxError, ToolExecutionError, ToolOutputError, ToolTimeoutError
+from langfx_web.masking import masked
 from langfx_web.tools.context import ToolContext
 from langfx_web.tools.tool import PreparedCall, ToolResult
 
 MAX_ERROR_TEXT = 2000
 MAX_CONTENT = 64 * 1024
-
-_SECRETS = re.compile(r"(?i)\bbearer\s+[\w.~+/=-]{6,}|\bsk-[\w-]{6,}|\bAIza[\w-]{10,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +61,6 @@ def failure_text(error: BaseException, tool: str) -> str:
     """The message of an exception as a model may read it: no traceback, bounded, anything shaped like a key masked."""
     text = masked(str(error)).strip()
     return text[:MAX_ERROR_TEXT] or f"the tool {tool} failed without a message"
-
-
-def masked(text: str) -> str:
-    """The text with everything that is shaped like a key replaced by `***`."""
-    return _SECRETS.sub("***", text)
 
 
 def fitted(text: str) -> str:

@@ -125,6 +125,9 @@ class FetchExchange:
         if not self._closed:
             self._closed = True
             self._controller.abort()
+            if self._reader is not None:
+                # A JavaScript function swallows the rejection: a Python one would have to be kept alive for it.
+                self._reader.cancel().catch(js.Boolean)
 
 
 def use_pump(open_exchange: OpenExchange | None) -> None:

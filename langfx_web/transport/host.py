@@ -55,6 +55,8 @@ class _HostBody:
                     data: bytes = chunk
                     return data
         except self._broken as error:
+            self._over = True
+            await self._close()
             raise TransportError(f"the answer broke off: {error}", code="body_broken") from error
         self._over = True
         await self._close()

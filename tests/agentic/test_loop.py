@@ -144,7 +144,9 @@ async def test_only_exact_names_are_tools(name: str) -> None:
 
 async def test_calls_decide_not_the_finish_reason() -> None:
     """`stop` with calls runs them, `tool_calls` without one ends the turn."""
-    lm = StaticSequence([calls(("double", {"n": 1}), finish_reason="stop"), AIMessage("end", finish_reason="tool_calls")])
+    lm = StaticSequence(
+        [calls(("double", {"n": 1}), finish_reason="stop"), AIMessage("end", finish_reason="tool_calls")]
+    )
     loop = loop_of(agent(lm))
     assert any(isinstance(event, ToolEnd) for event in await run(loop))
     assert (loop.outcome.stop_reason, len(lm.requests)) == ("end_turn", 2)

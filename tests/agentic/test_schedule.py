@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +18,6 @@ def test_groups(writes: list[bool], most: int) -> None:
     assert [item for group in found for item in group] == items
     assert all(1 <= len(group) <= most for group in found)
     assert all(len(group) == 1 for group in found if any(alone for _, alone in group))
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in itertools.pairwise(found):
         readers = not any(alone for _, alone in one + other)
         assert not readers or len(one) == most

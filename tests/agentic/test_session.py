@@ -55,7 +55,9 @@ async def test_the_trace_shows_who_called_whom() -> None:
     async with Session(lm=lm) as session:
         assert await Compare(["a", "b", "c"]).invoke(session) == ["s", "s", "s"]
         nodes = {node.id: node for node in session.root.walk()}
-        assert [nodes[id].name for id in ("s1/a1", "s1/a1/p1", "s1/a1/p1/b1", "s1/a1/p1/b1/a1", "s1/a1/p1/b1/a1/q1")] == [
+        assert [
+            nodes[id].name for id in ("s1/a1", "s1/a1/p1", "s1/a1/p1/b1", "s1/a1/p1/b1/a1", "s1/a1/p1/b1/a1/q1")
+        ] == [
             "Compare",
             "concurrent_map",
             "0",
