@@ -5,5 +5,14 @@ May import every layer. Read `models.py` first.
 
 from langfx_web.testing.models import Echo, ScriptedModel, StaticResponse, StaticSequence
 from langfx_web.testing.time import ManualClock
+from langfx_web.transport import MockResponse, MockTransport
 
-__all__ = ["Echo", "ManualClock", "ScriptedModel", "StaticResponse", "StaticSequence"]
+__all__ = [
+    "Echo",
+    "ManualClock",
+    "MockResponse",
+    "MockTransport",
+    "ScriptedModel",
+    "StaticResponse",
+    "StaticSequence",
+]

@@ -42,12 +42,11 @@ class ScriptedModel(LanguageModel):
         clock: Clock = SYSTEM_CLOCK,
         **options: Any,
     ) -> None:
-        super().__init__(**{"model": type(self).__name__, **options})
+        super().__init__(**{"model": type(self).__name__, **options}, clock=clock)
         self.requests: list[ModelRequest] = []
         self._chunk_size = chunk_size
         self._delay = delay
         self._fail_after = fail_after
-        self._pace = clock
 
     def _answer(self, request: ModelRequest) -> Answer:
         """What to say to this request."""
@@ -66,8 +65,8 @@ class ScriptedModel(LanguageModel):
         for number, delta in enumerate(_deltas(message, self._chunk_size)):
             if self._fail_after is not None and number == self._fail_after[0]:
                 raise self._fail_after[1]
-            if self._delay:
-                await self._pace.sleep(self._delay)
+            if self._delay and isinstance(delta, (TextPiece, ThoughtPiece, CallText)):
+                await self.clock.sleep(self._delay)
             yield delta
 
 
