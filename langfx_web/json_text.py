@@ -37,7 +37,7 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
         if not isinstance(text, str):
             text = str(text, "utf-8")
         check_depth(text, max_depth)
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        return _DECODER.decode(text)
     except JSONTextError:
         raise
     except (ValueError, RecursionError) as error:
@@ -185,3 +185,7 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise JSONTextError(f"not JSON: the number {text[:20]} is too large")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+"""Made once: `json.loads` with options makes one for each text, which costs more than a small text itself."""

@@ -99,14 +99,14 @@ class HTTPExchange:
     async def __anext__(self) -> list[Delta]:
         try:
             if self._response is None:
-                await self._open()
+                self._response = await self._open()
             while True:
                 if self._failure is not None:
                     failure, self._failure = self._failure, None
                     raise failure
                 if self._over:
                     raise StopAsyncIteration
-                deltas = await self._read()
+                deltas = await self._read(self._response)
                 if deltas:
                     return deltas
         except TransportError as error:
@@ -115,15 +115,14 @@ class HTTPExchange:
             self._known(error)
             raise
 
-    async def _read(self) -> list[Delta]:
+    async def _read(self, response: Response) -> list[Delta]:
         """The deltas of one network chunk; a failure behind some of them waits for the next call."""
-        assert self._response is not None
         deltas, self._first = self._first, []
         try:
             if self._decoder.finished:
-                await self._await_end()
+                await self._await_end(response)
                 raise StopAsyncIteration
-            chunk = await self._response.__anext__()
+            chunk = await response.__anext__()
         except StopAsyncIteration:
             self._over = True
             if not self._decoder.finished:
@@ -162,20 +161,19 @@ class HTTPExchange:
         if failure is not None:
             raise to_error(failure, status=None, sentence=f"{self._model.provider} ended its answer with an error")
 
-    async def _await_end(self) -> None:
+    async def _await_end(self, response: Response) -> None:
         """Let the server close the stream, so that its connection can be used again; it need not."""
-        assert self._response is not None
         watch = Watch(self._model.clock)
         try:
             with watch.limit(END_WAIT, lambda: TransportError("not closed", code="idle_timeout")):
-                async for _ in self._response:
+                async for _ in response:
                     pass
         except TransportError:
-            self.abort()
+            response.abort()
         finally:
             watch.close()
 
-    async def _open(self) -> None:
+    async def _open(self) -> Response:
         """Send until the answer is no refusal; one more time for a new key, and for a conversation without thoughts."""
         self._credential = await resolve(self._model.api_key)
         while True:
@@ -184,8 +182,7 @@ class HTTPExchange:
             if request_id:
                 self._first.append(Info(metadata={"request_id": request_id}))
             if 200 <= response.status < 300:
-                self._response = response
-                return
+                return response
             error = await self._refusal(response)
             error.request_id = error.request_id or request_id
             if not (await self._has_new_key(error) or self._drops_thoughts(error)):

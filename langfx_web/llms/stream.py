@@ -96,12 +96,10 @@ class ModelStream:
 
     async def _next_chunks(self) -> list[StreamChunk]:
         if self._source is None:
-            self._begin()
-        source = self._source
-        assert source is not None
+            self._source = self._begin()
         try:
             with self._watch.limit(self._remaining(), self._too_long):
-                arrived = await source.__anext__()
+                arrived = await self._source.__anext__()
         except StopAsyncIteration:
             chunks = self._fold.finish()
             self._source = None
@@ -109,13 +107,13 @@ class ModelStream:
             return chunks
         return self._fold.push(arrived)
 
-    def _begin(self) -> None:
+    def _begin(self) -> Deltas:
         remaining = self._remaining()
         if remaining is not None and remaining <= 0:
             raise self._too_long()
         self._count += 1
         self._fold = Fold(self._attempts.seed, spent=self._spent, requests=self._requests)
-        self._source = self._attempts.start()
+        return self._attempts.start()
 
     def _remaining(self) -> float | None:
         timeout = self._attempts.timeout

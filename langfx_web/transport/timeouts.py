@@ -69,11 +69,13 @@ class Watch:
         self.spent += self._clock.monotonic() - self._started
         self._wait += 1
         task, self._task = self._task, None
-        if self._fired and task is not None and self._error is not None:
+        # Let go of, as it mostly belongs to who owns this watch: a circle would put off the end of a dropped stream.
+        make_error, self._error = self._error, None
+        if self._fired and task is not None and make_error is not None:
             self._fired = False
             # As in asyncio.timeout: if somebody else cancelled the task too, that is what counts.
             if task.uncancel() <= self._cancelling and kind is not None and issubclass(kind, asyncio.CancelledError):
-                raise self._error() from None
+                raise make_error() from None
 
     def close(self) -> None:
         """Let go of the timer."""
