@@ -47,7 +47,7 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     """Write a JSON value compactly, without ASCII escaping; `NotPortableError` has the path of what has no form."""
     check_value(value, max_depth=max_depth)
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def check_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
@@ -187,5 +187,6 @@ def _finite(text: str) -> float:
     return number
 
 
+# Made once: `json.loads` and `json.dumps` with options make one for each text, which costs more than a small text.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
-"""Made once: `json.loads` with options makes one for each text, which costs more than a small text itself."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
