@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -103,3 +104,16 @@ def test_a_room_that_is_gone_is_named(tmp_path: Path) -> None:
     """The table may not name a room that no longer exists."""
     (tmp_path / "errors.py").write_text("")
     assert "agent: is in the table, but gone [rooms are placed]" in check(tmp_path)
+
+
+def test_every_test_says_what_a_user_may_rely_on() -> None:
+    """Each test function of the project has a sentence."""
+    silent = [
+        f"{path.relative_to(PACKAGE.parent)}: {node.name}"
+        for path in (PACKAGE.parent / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+    assert silent == []

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Build, serve, check and test langfx_web: `python3 build.py build | serve | check | test | clean`.
+
+Needs Python 3.11 or newer and Node 20 or newer, and nothing else installed: it makes its own environment in
+`.build/`. Exit codes: 0 good, 1 a check, test or target failed, 2 usage, 3 cannot run here (with what to do).
+"""
+
+import sys
+
+# Older interpreters must be able to read this far, so the check stands before every import of ours.
+if sys.version_info < (3, 11):  # noqa: UP036
+    sys.stderr.write("build.py needs Python 3.11 or newer; this is Python %d.%d.\n" % sys.version_info[:2])  # noqa: UP031
+    sys.exit(3)
+
+import argparse
+import contextlib
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+
+from worker.bundle.bench import bench
+from worker.bundle.demo import demo_server, provider_server
+from worker.bundle.dist import write_dist
+from worker.bundle.download import Cache, Clients
+from worker.bundle.environments import need_node, pip_command
+from worker.bundle.outcome import BuildError
+from worker.bundle.pins import Pins, read_pins
+from worker.bundle.place import Place
+from worker.bundle.tiers import TIERS, run_tiers
+
+PLACE = Place(root=Path(__file__).resolve().parent)
+
+
+def main(arguments: list[str]) -> int:
+    """Run one verb and return the exit code."""
+    options = _parser().parse_args(arguments)
+    # As an exception, a request to end also ends the programs that a verb has started.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        return int(options.verb(options))
+    except BuildError as error:
+        print(f"build.py: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+
+
+def build(options: argparse.Namespace) -> int:
+    """Write `dist/`."""
+    need_node()
+    started, pins = time.monotonic(), read_pins()
+    with PLACE.held():
+        write_dist(PLACE, pins, _cache(pins))
+    size = sum(path.stat().st_size for path in PLACE.dist.rglob("*") if path.is_file())
+    print(f"built dist/ ({size / 1e6:.1f} MB) in {time.monotonic() - started:.1f} s")
+    return 0
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Build, then serve the demo on loopback, offline, with a scripted model provider on a second origin."""
+    build(options)
+    script, dist, host, port = PLACE.root / "web/demo/scripted_provider.py", PLACE.dist, options.host, options.port
+    with provider_server(script) as provider, demo_server(dist, provider, host=host, port=port) as server:
+        print(f"the demo is at {server.url}, its scripted provider at {provider.origin}; stop with Ctrl-C", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    return 0
+
+
+def check(options: argparse.Namespace) -> int:
+    """Look at the sources without running them: ruff, mypy (twice) and tsc."""
+    return _run_tiers(["check"], long=False)
+
+
+def test(options: argparse.Namespace) -> int:
+    """Run the test tiers, all of them if none is named; the last line counts what passed and failed."""
+    return _run_tiers(options.tiers or list(TIERS), long=options.long)
+
+
+def clean(options: argparse.Namespace) -> int:
+    """Remove everything that was made; downloads stay, unless `--all` is given."""
+    shutil.rmtree(PLACE.dist, ignore_errors=True)
+    for path in PLACE.made.iterdir() if PLACE.made.exists() else ():
+        if path != PLACE.cache or options.all:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return 0
+
+
+def _run_tiers(names: list[str], *, long: bool) -> int:
+    need_node()
+    pins = read_pins()
+    with bench(PLACE, pins, _cache(pins), names, long=long) as made:
+        counts = run_tiers(made, names)
+    print(f"{counts.passed} passed, {counts.failed} failed")
+    return int(counts.failed > 0)
+
+
+def _cache(pins: Pins) -> Cache:
+    return Cache(folder=PLACE.cache, clients=Clients(pip=pip_command(PLACE), wheel_target=pins.wheel_target))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").splitlines()[0])
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    parsers = {}
+    for verb in (build, serve, check, test, clean):
+        parsers[verb] = verbs.add_parser(verb.__name__, help=verb.__doc__, description=verb.__doc__)
+        parsers[verb].set_defaults(verb=verb)
+    parsers[serve].add_argument("--port", type=int, default=8000, help="port of the demo (default: 8000)")
+    parsers[serve].add_argument("--host", default="127.0.0.1", help="address to listen at (default: loopback)")
+    names = f"of {', '.join(TIERS)}"
+    parsers[test].add_argument("tiers", nargs="*", metavar="TIER", choices=[*TIERS, []], help=names)
+    parsers[test].add_argument("--long", action="store_true", help="also the tests that take minutes")
+    parsers[clean].add_argument("--all", action="store_true", help="remove downloads too")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""A made-up project with everything that a bundle is made of, and the downloads it pins."""
+
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from worker.bundle.download import Cache, Clients
+from worker.bundle.pins import Pin, Pins
+from worker.bundle.place import Place
+from worker.bundle.wheels import zip_bytes
+
+PYPROJECT = """\
+[project]
+name = "langfx-web"
+version = "0.1.0"
+description = "A tiny stand-in."
+license = "MIT"
+license-files = ["LICENSE"]
+requires-python = ">=3.11"
+dependencies = ["small-thing>=1"]
+[project.optional-dependencies]
+host = ["httpx>=0.27"]
+"""
+SOURCES = {
+    "pyproject.toml": PYPROJECT,
+    "LICENSE": "as you like\n",
+    "langfx_web/__init__.py": "",
+    "langfx_web/inner/__init__.py": "NAME = 'inner'\n",
+    "langfx_web/py.typed": "",
+    "langfx_web/__pycache__/left.cpython-311.pyc": "left over",
+    "worker/worker.js": "// the worker\n",
+    "worker/pyodide.d.ts": "// types only\n",
+    "web/langfx-web.js": "export const connect = 1;\n",
+    "web/channel.js": "export const channel = 1;\n",
+    "web/langfx-web.d.ts": "export const connect: number;\n",
+    "web/demo/index.html": "<!doctype html><html><head lang='en'><title>demo</title></head></html>\n",
+    "web/demo/agent.py": "agent = 1\n",
+}
+CORE = {
+    "pyodide.mjs": "// the loader\n",
+    "pyodide.asm.mjs": "// the glue\n",
+    "pyodide.asm.wasm": "\0asm",
+    "python_stdlib.zip": "PK",
+    "pyodide-lock.json": json.dumps(
+        {
+            "info": {"abi_version": "a", "arch": "wasm32", "platform": "emscripten_5", "python": "3.14.2"},
+            "packages": {"far": {"file_name": "https://cdn.invalid/far.whl"}},
+        }
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project on disk, its pins, and a cache that has every pinned file and cannot get another one."""
+
+    place: Place
+    pins: Pins
+    cache: Cache
+
+
+def make_project(root: Path) -> Project:
+    """Write the tiny project below `root`."""
+    for name, text in SOURCES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    cache = Cache(folder=root / ".build" / "cache", clients=Clients(npm=["no-such-npm"], pip=["no-such-pip"]))
+    core = tarball({f"package/{name}": text.encode() for name, text in CORE.items()})
+    thing = wheel_bytes("small-thing", requires=["tzdata; sys_platform == 'win32'"])
+    pins = Pins(
+        wheel_target={},
+        npm={"pyodide": pin("npm", "pyodide", "pyodide-314.0.7.tgz", core, version="314.0.7")},
+        wheels={"small-thing": pin("PyPI", "small-thing", "small_thing-1.0-py3-none-any.whl", thing)},
+        environments={},
+    )
+    stock(cache, pins.npm["pyodide"], core)
+    stock(cache, pins.wheels["small-thing"], thing)
+    return Project(place=Place(root=root), pins=pins, cache=cache)
+
+
+def pin(source: Literal["npm", "PyPI"], name: str, file: str, content: bytes, *, version: str = "1.0") -> Pin:
+    """The pin of a file with the given content."""
+    return Pin(
+        source=source,
+        name=name,
+        version=version,
+        file=file,
+        size=len(content),
+        algorithm="sha256",
+        digest=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def stock(cache: Cache, pin: Pin, content: bytes) -> None:
+    """Put a file where the cache looks for it."""
+    path = cache.path(pin)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def wheel_bytes(name: str, *, requires: list[str] | None = None, files: Mapping[str, bytes] | None = None) -> bytes:
+    """A wheel of version 1.0 with the given requirements."""
+    stem = name.replace("-", "_")
+    lines = ["Metadata-Version: 2.4", f"Name: {name}", "Version: 1.0"]
+    lines += [f"Requires-Dist: {requirement}" for requirement in requires or []]
+    metadata = "\n".join(lines) + "\n\nRequires-Dist: only-in-the-text\n"
+    return zip_bytes({f"{stem}-1.0.dist-info/METADATA": metadata.encode(), **(files or {f"{stem}.py": b""})})
+
+
+def tarball(files: Mapping[str, bytes]) -> bytes:
+    """A gzipped tar as npm makes them."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()

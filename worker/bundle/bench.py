@@ -1,0 +1,98 @@
+"""What the test tiers work with, made ready before any of them starts: environments, packages, a browser, `dist/`."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from worker.bundle.chromium import VARIABLE, need_chromium
+from worker.bundle.dist import PYODIDE_FILES, pyodide_info, wheel_files, write_dist
+from worker.bundle.download import Cache
+from worker.bundle.environments import Environment, need_node
+from worker.bundle.lock import lock_text
+from worker.bundle.npm_package import read_files, unpack
+from worker.bundle.pins import Pins
+from worker.bundle.place import Place
+from worker.bundle.processes import run
+
+_TIER_SECONDS = 2400
+_LONG_TIER_SECONDS = 6 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """The project's place and the programs that tests run; `pythons` are those of the environments by name.
+
+    `folder` belongs to this run alone: reports, and copies of what is tested, so that another build in the same clone
+    changes nothing under a running test. `variables` are added to the environment of every program.
+    """
+
+    place: Place
+    folder: Path
+    long: bool
+    node: str
+    pythons: Mapping[str, Path]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self, command: Sequence[str | Path]) -> int:
+        """Run a program at the root of the project, for the time of a tier at most; its exit code."""
+        seconds = _LONG_TIER_SECONDS if self.long else _TIER_SECONDS
+        return run(command, folder=self.place.root, environment=self.variables, seconds=seconds)
+
+
+@contextmanager
+def bench(place: Place, pins: Pins, cache: Cache, names: Sequence[str], *, long: bool) -> Iterator[Bench]:
+    """A bench with what the tiers `names` need; raises `CannotRun`, before any test has run, if it cannot be had."""
+    place.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=place.work) as folder:
+        with place.held():
+            made = _prepare(place, pins, cache, set(names), folder=Path(folder), long=long)
+        yield made
+
+
+def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder: Path, long: bool) -> Bench:
+    node = need_node()
+    variables = {
+        "PYTHONPYCACHEPREFIX": str(place.work / "pycache"),
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(place.work / "hypothesis"),
+    }
+    pythons = {}
+    if chosen - {"js"}:
+        pythons["env"] = _environment(place, pins, "env")
+    if "pyodide" in chosen:
+        pythons["env-pyodide"] = _environment(place, pins, "env-pyodide")
+        _write_pyodide_dist(place, pins, cache, folder / "pyodide")
+    if "check" in chosen:
+        unpack(cache.get(pins.npm["typescript"]), typescript(place))
+    if "browser" in chosen:
+        axe = unpack(cache.get(pins.npm["axe-core"]), place.work / "axe-core")
+        dist = shutil.copytree(write_dist(place, pins, cache), folder / "dist")
+        variables |= {"LANGFX_DIST": str(dist), "LANGFX_AXE": str(axe / "axe.min.js")}
+    if chosen & {"pyodide", "browser"}:
+        variables[VARIABLE] = need_chromium(pythons["env"])
+    return Bench(place=place, folder=folder, long=long, node=node, pythons=pythons, variables=variables)
+
+
+def typescript(place: Place) -> Path:
+    """The folder of the unpacked TypeScript compiler."""
+    return place.work / "typescript"
+
+
+def _environment(place: Place, pins: Pins, name: str) -> Path:
+    return Environment(folder=place.made / name, requirements=pins.environments[name]).ensure().python
+
+
+def _write_pyodide_dist(place: Place, pins: Pins, cache: Cache, folder: Path) -> None:
+    """Write what `pytest-pyodide` loads: the core with its script for Node, our lock and our wheels, in one folder."""
+    folder.mkdir()
+    names = [*PYODIDE_FILES, "pyodide.js", "package.json", "pyodide-lock.json"]
+    core = read_files(cache.get(pins.npm["pyodide"]), names)
+    wheels = wheel_files(place.root, pins, cache, place.work / "wheels")
+    lock = lock_text(wheels, info=pyodide_info(core["pyodide-lock.json"]))
+    files = {**core, "pyodide-lock.json": lock.encode(), **{wheel.name: wheel.read_bytes() for wheel in wheels}}
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    # Node takes scripts for modules below our own package.json; those of pytest-pyodide are none.
+    (place.made / "package.json").write_text('{"type": "commonjs"}\n')

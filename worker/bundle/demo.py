@@ -1,0 +1,74 @@
+"""The demo as it is served: `dist/`, and on a second origin a model provider that answers from a script."""
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from worker.bundle.exchange import Exchange
+from worker.bundle.outcome import CannotRun, CheckFailed
+from worker.bundle.server import Cors, Route, Server
+
+Respond = Callable[[dict[str, object]], tuple[int, dict[str, str], list[bytes | float]]]
+
+PROVIDER_CORS = Cors(
+    headers=(
+        "content-type",
+        "x-api-key",
+        "anthropic-version",
+        "anthropic-beta",
+        "anthropic-dangerous-direct-browser-access",
+    ),
+    expose=("request-id", "retry-after"),
+)
+
+
+def provider_server(script: Path) -> Server:
+    """A server, not yet started, of the provider whose `respond` is defined in the Python file `script`."""
+    return Server(routes={"POST /v1/messages": provider_route(load_respond(script))}, cors=PROVIDER_CORS)
+
+
+def provider_route(respond: Respond) -> Route:
+    """A route that hands on the request's JSON body and streams what `respond` makes of it."""
+
+    def route(exchange: Exchange) -> None:
+        try:
+            body = json.loads(exchange.body)
+        except ValueError:
+            exchange.respond(400, {"Content-Type": "text/plain"}, "the body is not JSON\n")
+            return
+        exchange.stream(*respond(body))
+
+    return route
+
+
+def load_respond(script: Path) -> Respond:
+    """The function `respond` of the file `script`, which is no part of any package."""
+    spec = importlib.util.spec_from_file_location("scripted_provider", script)
+    if spec is None or spec.loader is None or not script.exists():
+        raise CheckFailed(f"there is no scripted provider at {script}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    spec.loader.exec_module(module)
+    respond: Respond = module.respond
+    return respond
+
+
+def demo_server(dist: Path, provider: Server, *, host: str, port: int) -> Server:
+    """A server, not yet started, of `dist`, whose demo asks `provider`; takes the next free port from `port` on.
+
+    It answers the provider's routes, too, since Python in the worker knows the page's origin without being told.
+    """
+    address = json.dumps({"baseUrl": f"{provider.origin}/v1"})
+
+    def provider_address(exchange: Exchange) -> None:
+        exchange.respond(200, {"Content-Type": "application/json", "Cache-Control": "no-cache"}, address)
+
+    routes = {"GET /demo/provider.json": provider_address, **provider.routes}
+    for candidate in range(port, min(port + 100, 65536)):
+        try:
+            return Server(dist, routes=routes, host=host, port=candidate)
+        except OSError as error:
+            print(f"port {candidate} cannot be used ({error.strerror}), trying the next one", flush=True)
+    raise CannotRun(f"no free port from {port} on: give another one with --port")

@@ -1,0 +1,188 @@
+"""Writing `dist/`: plain static files, the same bytes for the same sources, below any path of any server.
+
+Everything that must fit together lies in one folder named by the hash of all its files, so that two releases
+cannot mix. Its files keep the relative places they have in the sources.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from worker.bundle.download import Cache
+from worker.bundle.lock import lock_text
+from worker.bundle.npm_package import read_files
+from worker.bundle.outcome import CheckFailed
+from worker.bundle.pins import Pins
+from worker.bundle.place import Place
+from worker.bundle.wheels import project_wheel
+
+FORMAT = 1
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+LEGAL_FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
+
+Set = Literal["boot", "schemas", "page"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """The files of the runtime folder by relative path, each in the set that is loaded together."""
+
+    version: str
+    pyodide: str
+    python: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    sets: dict[str, Set] = field(default_factory=dict)
+
+    def add(self, path: str, content: bytes, *, to: Set) -> None:
+        self.files[path] = content
+        self.sets[path] = to
+
+    def manifest(self) -> dict[str, object]:
+        """What the page and the worker know of the folder; its name is made of everything else in it."""
+        described: dict[str, object] = {
+            "format": FORMAT,
+            "version": self.version,
+            "pyodide": self.pyodide,
+            "python": self.python,
+            "files": {
+                path: {"size": len(content), "sha256": _integrity(content), "set": self.sets[path]}
+                for path, content in sorted(self.files.items())
+            },
+        }
+        name = hashlib.sha256(_json(described).encode()).hexdigest()[:12]
+        return {**described, "runtime": f"runtime-{name}"}
+
+
+def write_dist(place: Place, pins: Pins, cache: Cache) -> Path:
+    """Build `dist/` and put it in place of the old one when it is whole, and only if it differs; returns its path."""
+    files = _dist_files(place.root, _runtime(place.root, pins, cache))
+    if _read(place.dist) == files:
+        return place.dist
+    new = place.made / "dist-new"
+    shutil.rmtree(new, ignore_errors=True)
+    for path, content in files.items():
+        target = new / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    _swap(new, place.dist, place.made / "dist-old")
+    return place.dist
+
+
+def pyodide_info(lock: bytes) -> dict[str, str]:
+    """The `info` of the lock that comes with Pyodide: its Python, its platform, its ABI."""
+    info = json.loads(lock)["info"]
+    return {key: str(info[key]) for key in ("abi_version", "arch", "platform", "python")}
+
+
+def wheel_files(root: Path, pins: Pins, cache: Cache, work: Path) -> list[Path]:
+    """The wheels of the bundle as files, our own first (written to `work`), then the pinned ones by name."""
+    name, content = project_wheel(root)
+    work.mkdir(parents=True, exist_ok=True)
+    own = work / name
+    own.write_bytes(content)
+    return [own, *(cache.get(pins.wheels[name]) for name in sorted(pins.wheels))]
+
+
+def _runtime(root: Path, pins: Pins, cache: Cache) -> Runtime:
+    core = read_files(cache.get(pins.npm["pyodide"]), [*PYODIDE_FILES, "pyodide-lock.json"])
+    info = pyodide_info(core["pyodide-lock.json"])
+    own, *others = wheels = wheel_files(root, pins, cache, Place(root=root).work / "wheels")
+    runtime = Runtime(version=own.name.split("-")[1], pyodide=pins.npm["pyodide"].version, python=info["python"])
+    for name in PYODIDE_FILES:
+        runtime.add(f"pyodide/{name}", core[name], to="boot")
+    runtime.add(f"wheels/{own.name}", own.read_bytes(), to="boot")
+    for wheel in others:
+        runtime.add(f"wheels/{wheel.name}", wheel.read_bytes(), to="schemas")
+    runtime.add("pyodide-lock.json", lock_text(wheels, info=info).encode(), to="boot")
+    for path in sorted((root / "worker").glob("*.js")):
+        runtime.add(f"worker/{path.name}", path.read_bytes(), to="boot")
+    for path in sorted((root / "web").glob("*.js")):
+        runtime.add(f"web/{path.name}", path.read_bytes(), to="page")
+    return runtime
+
+
+def _dist_files(root: Path, runtime: Runtime) -> dict[str, bytes]:
+    manifest = runtime.manifest()
+    folder = str(manifest["runtime"])
+    files = {f"{folder}/{path}": content for path, content in runtime.files.items()}
+    manifest_text = _json(manifest)
+    files[f"{folder}/web/manifest.js"] = f"export const manifest = {manifest_text};\n".encode()
+    files["manifest.json"] = f"{manifest_text}\n".encode()
+    files["package.json"] = f"{_json(_npm_metadata(runtime.version, folder))}\n".encode()
+    files["langfx-web.js"] = _front_door(runtime, folder).encode()
+    files |= _copies(root, {"web/langfx-web.d.ts": "langfx-web.d.ts"} | {name: name for name in LEGAL_FILES})
+    files |= _demo(root / "web" / "demo")
+    return files
+
+
+def _front_door(runtime: Runtime, folder: str) -> str:
+    """The stable entry: names every page module, so that the browser asks for all of them at once."""
+    modules = [path for path, name in sorted(runtime.sets.items()) if name == "page"]
+    imports = [f'import "./{folder}/{path}";' for path in [*modules, "web/manifest.js"]]
+    return "\n".join([*imports, f'export * from "./{folder}/web/langfx-web.js";']) + "\n"
+
+
+def _npm_metadata(version: str, folder: str) -> dict[str, object]:
+    return {
+        "name": "langfx-web",
+        "version": version,
+        "license": "MIT",
+        "type": "module",
+        "sideEffects": False,
+        "types": "./langfx-web.d.ts",
+        "exports": {
+            ".": {"types": "./langfx-web.d.ts", "default": "./langfx-web.js"},
+            "./worker": f"./{folder}/worker/worker.js",
+            "./runtime/*": f"./{folder}/*",
+            "./manifest.json": "./manifest.json",
+            "./package.json": "./package.json",
+        },
+    }
+
+
+def _demo(source: Path) -> dict[str, bytes]:
+    """The demo page, also as the page of the folder itself; without a server of ours it has no scripted provider."""
+    paths = [path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = {f"demo/{path.relative_to(source).as_posix()}": path.read_bytes() for path in paths}
+    files["demo/provider.json"] = b'{"baseUrl": null}\n'
+    if "demo/index.html" in files:
+        files["index.html"] = _with_base(files["demo/index.html"].decode(), "demo/").encode()
+    return files
+
+
+def _with_base(html: str, base: str) -> str:
+    changed, count = re.subn(r"(<head[^>]*>)", rf'\1\n<base href="{base}">', html, count=1)
+    if count == 0:
+        raise CheckFailed("web/demo/index.html has no <head>, so it cannot be the page of dist/ too")
+    return changed
+
+
+def _copies(root: Path, places: Mapping[str, str]) -> dict[str, bytes]:
+    return {to: (root / source).read_bytes() for source, to in places.items() if (root / source).exists()}
+
+
+def _read(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _swap(new: Path, dist: Path, old: Path) -> None:
+    shutil.rmtree(old, ignore_errors=True)
+    if dist.exists():
+        os.replace(dist, old)
+    os.replace(new, dist)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _integrity(content: bytes) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=1, sort_keys=True)
