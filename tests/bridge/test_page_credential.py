@@ -12,6 +12,7 @@ from langfx_web.errors import CredentialsError
 from tests.bridge.fake_page import FakePage
 
 LIVE = """
+import json
 import langfx_web as lf
 from langfx_web.transport import MockResponse, MockTransport
 
@@ -19,7 +20,8 @@ SEEN = []
 
 async def refuse(request):
     SEEN.append(request.headers.get("x-api-key"))
-    return MockResponse(status=401, body=b'{"type":"error","error":{"type":"authentication_error","message":"bad key k-secret-1"}}')
+    error = {"type": "authentication_error", "message": "bad key k-secret-1"}
+    return MockResponse(status=401, body=json.dumps({"type": "error", "error": error}).encode())
 
 live = lf.Agent(
     name="live",

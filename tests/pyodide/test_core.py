@@ -16,7 +16,8 @@ async def test_an_agent_runs(selenium: Any) -> None:
         """Look up an order."""
         return {"id": id, "status": "shipped"}
 
-    lm = lf.testing.StaticSequence([lf.AIMessage(lf.ToolCall("c1", "get_order", {"id": "7"})), "Shipped."], chunk_size=2)
+    asks = lf.AIMessage(lf.ToolCall("c1", "get_order", {"id": "7"}))
+    lm = lf.testing.StaticSequence([asks, "Shipped."], chunk_size=2)
     agent = lf.Agent(lm=lm, tools=[get_order])
     assert await agent.invoke(prompt="Where is order 7?") == "Shipped."
     assert lm.requests[1].messages[-1].text == '{"id":"7","status":"shipped"}'
@@ -65,7 +66,7 @@ def test_brackets_are_counted_before_they_are_parsed(selenium: Any) -> None:
 @pytest.mark.chrome
 @run_in_pyodide(packages=["langfx-web"])
 async def test_bug_059_cancelling_a_task_cancels_the_body(selenium: Any) -> None:
-    """Before the headers, between chunks and while the consumer is busy: the signal is aborted, the body cancelled once."""
+    """Before the headers, between chunks, while the consumer is busy: signal aborted, body cancelled, once each."""
     import asyncio
 
     import js
