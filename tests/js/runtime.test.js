@@ -1,0 +1,247 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+
+import { startRuntime } from "../../worker/runtime.js";
+
+/** What the runtime folder holds, by path. @type {Record<string, {set: "boot" | "schemas" | "page", body: string}>} */
+const FILES = {
+  "pyodide/pyodide.mjs": { set: "boot", body: "script" },
+  "pyodide/pyodide.asm.wasm": { set: "boot", body: "wasm" },
+  "pyodide/python_stdlib.zip": { set: "boot", body: "library" },
+  "pyodide-lock.json": { set: "boot", body: '{"packages":{}}' },
+  "wheels/langfx_web-0.1.0-py3-none-any.whl": { set: "boot", body: "our wheel" },
+  "wheels/pydantic-2-py3-none-any.whl": { set: "schemas", body: "pydantic" },
+  "wheels/pydantic_core-2.whl": { set: "schemas", body: "core" },
+  "web/langfx-web.js": { set: "page", body: "page" },
+};
+
+/** Paths that the server refuses, with their status. @type {Map<string, number>} */
+const refused = new Map();
+/** @type {string[]} */
+let requested = [];
+/** @type {import("node:http").Server} */
+let server;
+let base = "";
+
+before(async () => {
+  server = createServer((request, response) => {
+    const path = String(request.url).slice("/r/".length);
+    requested.push(path);
+    if (refused.has(path)) response.writeHead(refused.get(path) ?? 500).end();
+    else response.writeHead(200, { "content-type": "text/plain" }).end(FILES[path]?.body ?? "other");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  base = `http://127.0.0.1:${/** @type {any} */ (server.address()).port}/r/`;
+});
+
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function manifest() {
+  const files = Object.entries(FILES).map(([path, { set, body }]) => {
+    const sha256 = `sha256-${createHash("sha256").update(body).digest("base64")}`;
+    return [path, { set, size: body.length, sha256 }];
+  });
+  return {
+    format: /** @type {const} */ (1),
+    version: "0.1.0",
+    pyodide: "p",
+    python: "3.14",
+    runtime: "r",
+    files: Object.fromEntries(files),
+  };
+}
+
+/**
+ * A Pyodide that takes what the real one takes, and keeps it.
+ * @param {(options: any) => Promise<any>} [meanwhile] what it does while it loads
+ */
+function fakePyodide(meanwhile = async () => {}) {
+  /** @type {any} */
+  const seen = { written: {}, unpacked: [], imported: [], started: [], destroyed: 0 };
+  const entry = {
+    start: (/** @type {any[]} */ ...args) => {
+      seen.started.push(args);
+      return (/** @type {string} */ text) => seen.dispatched.push(text);
+    },
+    destroy: () => seen.destroyed++,
+  };
+  const loadPyodide = async (/** @type {any} */ options) => {
+    seen.options = options;
+    await options.fsInit(
+      {
+        writeFile: (/** @type {string} */ path, /** @type {Uint8Array} */ bytes) => (seen.written[path] = text(bytes)),
+      },
+      { sitePackages: "/site" },
+    );
+    seen.lock = await options.lockFileContents;
+    await meanwhile(options);
+    return {
+      _api: (seen.api = {}),
+      pyimport: (/** @type {string} */ name) => (seen.imported.push(name), entry),
+      unpackArchive: (
+        /** @type {ArrayBuffer} */ buffer,
+        /** @type {string} */ format,
+        /** @type {any} */ { extractDir },
+      ) => seen.unpacked.push([text(new Uint8Array(buffer)), format, extractDir]),
+    };
+  };
+  return { seen, loadPyodide };
+}
+
+const text = (/** @type {Uint8Array} */ bytes) => new TextDecoder().decode(bytes);
+
+/** @param {any} loadPyodide */
+function boot(loadPyodide) {
+  requested = [];
+  /** @type {any[]} */
+  const told = [];
+  const started = startRuntime(
+    { manifest: manifest(), base, jspi: true, page: "http://127.0.0.1/app" },
+    {
+      loadPyodide,
+      createPyodideModule: async () => ({}),
+      post: (posted) => told.push(...JSON.parse(posted)),
+      openExchange: () => {},
+    },
+  );
+  return { told, started };
+}
+
+test("our wheel is on the path from the start, and the entry gets its four arguments", async () => {
+  const { seen, loadPyodide } = fakePyodide();
+  const { started } = boot(loadPyodide);
+  const dispatch = await started;
+  assert.equal(typeof dispatch, "function");
+  assert.deepEqual(seen.written, { "/lib/langfx_web-0.1.0-py3-none-any.whl": "our wheel" });
+  assert.deepEqual(seen.options.env, { PYTHONPATH: "/lib/langfx_web-0.1.0-py3-none-any.whl" });
+  assert.deepEqual([seen.options.indexURL, seen.options.packageBaseUrl], [`${base}pyodide/`, `${base}wheels/`]);
+  assert.equal(seen.lock, '{"packages":{}}');
+  assert.deepEqual([seen.imported, seen.destroyed], [["langfx_web.bridge.entry"], 1]);
+  const [[post, openExchange, schemas, page]] = seen.started;
+  assert.deepEqual(
+    [post, openExchange, schemas].map((part) => typeof part),
+    ["function", "function", "function"],
+  );
+  assert.deepEqual(JSON.parse(page), { version: "0.1.0", page: "http://127.0.0.1/app", secure: false });
+});
+
+test("while it loads, fetch answers from the downloads, as application/wasm; later it is the original", async () => {
+  const original = globalThis.fetch;
+  const { seen, loadPyodide } = fakePyodide(async ({ indexURL }) => {
+    const wasm = await fetch(new URL(`${indexURL}pyodide.asm.wasm`));
+    seen.wasm = [await wasm.text(), wasm.headers.get("content-type")];
+    seen.other = await (await fetch(`${base}somewhere/else`)).text();
+    seen.standIn = globalThis.fetch;
+  });
+  await boot(loadPyodide).started;
+  assert.deepEqual(seen.wasm, ["wasm", "application/wasm"]);
+  assert.equal(seen.other, "other");
+  assert.equal(requested.filter((path) => path === "pyodide/pyodide.asm.wasm").length, 1, "asked for once");
+  assert.equal(globalThis.fetch, original);
+  assert.equal(await (await seen.standIn(`${base}later`)).text(), "other", "a captured stand-in passes on");
+});
+
+test("progress counts the boot set, never falls, and ends at the total", async () => {
+  const { loadPyodide } = fakePyodide();
+  const { told, started } = boot(loadPyodide);
+  await started;
+  const total = Object.values(FILES).reduce((sum, { set, body }) => sum + (set === "boot" ? body.length : 0), 0);
+  const progress = told.filter(({ kind }) => kind === "progress");
+  assert.ok(progress.every((entry) => entry.total === total));
+  assert.deepEqual(
+    progress.map(({ loaded }) => loaded),
+    progress.map(({ loaded }) => loaded).sort((a, b) => a - b),
+  );
+  assert.deepEqual(
+    progress.map(({ phase }) => phase),
+    ["download", "start", "modules"],
+  );
+  assert.equal(progress[0].loaded, "script".length, "the scripts are there, the rest is not");
+  assert.equal(progress[1].loaded, total);
+});
+
+test("a file that fails ends a boot that Pyodide would let hang", async () => {
+  const original = globalThis.fetch;
+  refused.set("pyodide/pyodide.asm.wasm", 404);
+  try {
+    const { loadPyodide } = fakePyodide(({ indexURL }) => fetch(`${indexURL}pyodide.asm.wasm`));
+    await assert.rejects(boot(loadPyodide).started, {
+      code: "download_failed",
+      details: { file: "pyodide/pyodide.asm.wasm", status: 404 },
+    });
+    assert.equal(globalThis.fetch, original);
+  } finally {
+    refused.clear();
+  }
+});
+
+test("a fatal error of Pyodide is posted", async () => {
+  const { seen, loadPyodide } = fakePyodide();
+  const { told, started } = boot(loadPyodide);
+  await started;
+  seen.api.on_fatal(new RangeError("Maximum call stack size exceeded"));
+  assert.deepEqual(told.at(-1), {
+    kind: "fatal",
+    error: {
+      code: "worker_stopped",
+      name: "WorkerStoppedError",
+      message: "Python stopped: Maximum call stack size exceeded",
+      retryable: true,
+      details: {},
+    },
+  });
+});
+
+test("Python's output is posted as log", async () => {
+  const { loadPyodide } = fakePyodide(async ({ stdout, stderr }) => (stdout("out"), stderr("err")));
+  const { told, started } = boot(loadPyodide);
+  await started;
+  assert.deepEqual(
+    told.filter(({ kind }) => kind === "log"),
+    [
+      { kind: "log", level: "info", text: "out" },
+      { kind: "log", level: "warn", text: "err" },
+    ],
+  );
+});
+
+test("the schema wheels are unpacked once, however often Python asks", async () => {
+  const { seen, loadPyodide } = fakePyodide();
+  await boot(loadPyodide).started;
+  const schemas = seen.started[0][2];
+  assert.deepEqual(await Promise.all([schemas(), schemas()]), ["", ""]);
+  assert.deepEqual(seen.unpacked, [
+    ["pydantic", "wheel", "/site"],
+    ["core", "wheel", "/site"],
+  ]);
+});
+
+test("schema wheels that cannot be downloaded do not stop the start; the next call tries again", async () => {
+  const wheel = "wheels/pydantic_core-2.whl";
+  refused.set(wheel, 404);
+  const { seen, loadPyodide } = fakePyodide();
+  await boot(loadPyodide).started;
+  const schemas = seen.started[0][2];
+  const error = JSON.parse(await schemas());
+  assert.deepEqual([error.code, error.details], ["download_failed", { file: wheel, status: 404 }]);
+  refused.clear();
+  assert.equal(await schemas(), "");
+  assert.equal(seen.unpacked.length, 2);
+});
+
+test("a manifest without our wheel is told at once", async () => {
+  const { loadPyodide } = fakePyodide();
+  const { files, ...rest } = manifest();
+  delete files["wheels/langfx_web-0.1.0-py3-none-any.whl"];
+  const parts = { loadPyodide, createPyodideModule: async () => ({}), post: () => {}, openExchange: () => {} };
+  await assert.rejects(startRuntime({ manifest: { files, ...rest }, base, jspi: true, page: "" }, parts), {
+    code: "boot_failed",
+  });
+});

@@ -1,0 +1,343 @@
+/**
+ * langfx_web on the page.
+ *
+ * @example
+ * const langfx = await connect({ modules: ["./support_agent.py"], store: "memory" });
+ * const turn = langfx.agent("support").session().prompt("Where is order 7?");
+ * for await (const event of turn) if (event.type === "text_delta") show(event.delta);
+ * const { stopReason } = await turn.result;
+ * await langfx.close();
+ */
+
+/**
+ * Starts a worker with Python in it and resolves once it is ready. Each call has a worker of its own.
+ *
+ * Rejects with a `LangfxError` (`invalid_argument`, `unsupported_browser`, `boot_blocked`, `download_failed`,
+ * `integrity_failed`, `boot_failed`, `boot_timeout`, `bridge_version`, `module_failed`, `store_unavailable`),
+ * or with `signal.reason` if the signal aborted.
+ */
+export function connect(options?: ConnectOptions): Promise<Langfx>;
+
+export interface ConnectOptions {
+  /** Python files that define agents and functions; URLs relative to the page, imported in this order. */
+  modules?: readonly (string | URL)[];
+  /** Tools that run on the page, by name. */
+  tools?: Record<string, PageTool>;
+  /** Gives the key of a provider when a model needs it; it has 30 seconds. */
+  credentials?: CredentialsCallback;
+  /** Where conversations live. Default `"indexeddb"`; `{ name }` tells several stores of one origin apart. */
+  store?: "memory" | "indexeddb" | { name: string };
+  /** Go on with turns that a dead tab or worker left open. Default true. */
+  resume?: boolean;
+  /** The folder that holds `langfx-web.js` and its runtime folder, if they were not loaded from there. */
+  baseUrl?: string | URL;
+  /** Aborts the start. */
+  signal?: AbortSignal;
+  /** Milliseconds for the whole start. Default: no limit, but a minute without a sign of life ends it. */
+  timeout?: number;
+  onProgress?(progress: Progress): void;
+  /** Python's output and warnings. Default: the console. */
+  onLog?(entry: LogEntry): void;
+  /** Diagnostics: things that went wrong without failing a call. */
+  onEvent?(diagnostic: Diagnostic): void;
+  /** Whether Python may wait synchronously for promises where the browser can do that. Default true. */
+  jspi?: boolean;
+}
+
+/** `loaded` and `total` are bytes; `loaded` never falls and ends at `total`. */
+export interface Progress {
+  phase: "download" | "start" | "packages" | "modules" | "ready";
+  loaded: number;
+  total: number;
+}
+
+export interface LogEntry {
+  level: "debug" | "info" | "warn" | "error";
+  text: string;
+}
+
+export interface Diagnostic {
+  type: string;
+  [field: string]: unknown;
+}
+
+/** A tool that runs on the page and can touch it; for the model it is a tool like any other. */
+export interface PageTool<Input = any> {
+  /** What the model is told. */
+  description: string;
+  /** JSON Schema of the input. */
+  inputSchema: object;
+  /** The call may be repeated after a crash. Conversations refuse a tool that leaves this out. */
+  idempotent?: boolean;
+  /** It changes something outside. */
+  writes?: boolean;
+  /** Its output may give the model orders. */
+  trusted?: boolean;
+  /** Seconds. Default 60. */
+  timeout?: number;
+  /** What it returns is told to the model; what it throws, too, as an error. */
+  execute(input: Input, call: PageToolCall): Portable | void | Promise<Portable | void>;
+}
+
+export interface PageToolCall {
+  /** Aborted when the call is cancelled or over its time. */
+  signal: AbortSignal;
+  /** The same for every run of one call. */
+  executionId: string;
+  sessionId: string | null;
+  context: any;
+  /** Whether this call may have run before. */
+  rerun: boolean;
+}
+
+export type CredentialsCallback = (request: CredentialRequest) => Credential | Promise<Credential>;
+
+export interface CredentialRequest {
+  provider: string;
+  sessionId: string | null;
+  /** The provider refused the key that was given last. */
+  rejected: boolean;
+  signal: AbortSignal;
+}
+
+export type Credential =
+  string | { apiKey: string; headers?: Record<string, string>; expiresAt?: string | number | Date };
+
+/**
+ * What can go to Python: JSON values, `bigint`, bytes and Blobs, and objects with `toJSON` (as `Date`).
+ * Other values are refused with `not_portable` and their path.
+ */
+export type Portable =
+  | null
+  | undefined
+  | boolean
+  | number
+  | bigint
+  | string
+  | ArrayBuffer
+  | ArrayBufferView
+  | Blob
+  | { toJSON(key?: any): any }
+  | readonly Portable[]
+  | { readonly [key: string]: Portable };
+
+export interface CallOptions {
+  /** Cancels the command; it then rejects with `signal.reason`. */
+  signal?: AbortSignal;
+}
+
+/** A running worker. */
+export interface Langfx extends AsyncDisposable {
+  readonly version: string;
+  /** Settles once, at the end of the worker, and never rejects. */
+  readonly closed: Promise<ClosedInfo>;
+  /** An agent of the modules, by its name; an unknown one fails at its first use with `no_agent`. */
+  agent(name: string): Agent;
+  /** Calls a public function `"module:function"`; `args`: an object for keywords, an array for positions. */
+  call<Result = any>(target: string, args?: Arguments, options?: CallOptions): Promise<Result>;
+  /** Reads a public async generator `"module:generator"`. Leaving the loop cancels it. */
+  stream<Item = any>(target: string, args?: Arguments, options?: CallOptions): Stream<Item>;
+  /** Ends the worker; what is pending rejects with `bridge_closed`. Any number of times. */
+  close(options?: CloseOptions): Promise<void>;
+}
+
+export type Arguments = { readonly [name: string]: Portable } | readonly Portable[];
+
+export interface CloseOptions {
+  /** Lets open turns reach their next safe point first, for two seconds at most. */
+  handoff?: boolean;
+}
+
+export type ClosedInfo = { reason: "closed" } | { reason: "fatal" | "lost"; error: LangfxError };
+
+/** Has one reader. */
+export interface Stream<Item> extends AsyncIterableIterator<Item, undefined, undefined> {
+  /** The items as NDJSON in UTF-8, read instead of iterating; large integers are decimal text there. */
+  readonly readable: ReadableStream<Uint8Array>;
+}
+
+export interface Agent {
+  readonly name: string;
+  /** A stored conversation; without an id a new one. Throws `invalid_session_id`. */
+  session(id?: string, options?: SessionOptions): Session;
+}
+
+/** They apply to the turns that this object starts. */
+export interface SessionOptions {
+  model?: string;
+  instructions?: string | readonly string[];
+  /** What tools get. */
+  context?: { readonly [key: string]: Portable };
+}
+
+export interface Session {
+  /** Null until the first prompt of a new conversation is accepted. */
+  readonly id: string | null;
+  /** Starts a turn. Never throws: failures come out of the turn. */
+  prompt(input: PromptInput, options?: PromptOptions): Turn;
+  /** Cancels the open turn, or the one with this id. Rejects with `cancelled` if Python is too busy to answer. */
+  cancel(messageId?: string): Promise<"cancelled" | "none">;
+  /** The stored lines after `cursor` (default 0), and those to come. Throws `invalid_cursor`. */
+  stream(cursor?: number): Stream<Line>;
+  /** The conversation as messages in their plain form. */
+  messages(): Promise<any[]>;
+}
+
+export type PromptInput = string | readonly Portable[];
+
+export interface PromptOptions {
+  /** Makes the prompt repeatable: the same id is stored once. Default: a new one. */
+  messageId?: string;
+  /** Cancels the turn; aborted before the call, nothing is sent and `accepted` rejects with `signal.reason`. */
+  signal?: AbortSignal;
+}
+
+/** A view of one prompt and all that is done to answer it. Leaving the loop does not cancel anything. */
+export interface Turn extends AsyncIterable<TurnEvent> {
+  readonly messageId: string;
+  /** Resolves once the prompt is stored. */
+  readonly accepted: Promise<{ messageId: string; sessionId: string }>;
+  /** Rejects only if the prompt was never stored or the worker is gone; a failed turn is a value. */
+  readonly result: Promise<TurnResult>;
+  /** All lines of the turn as NDJSON in UTF-8; each access starts at the first. */
+  readonly readable: ReadableStream<Uint8Array>;
+}
+
+export interface TurnResult {
+  messageId: string;
+  stopReason: StopReason;
+  usage: Usage | null;
+  error: TurnError | null;
+  epoch: number;
+  /** The message id was known; this is what the earlier prompt came to. */
+  repeated: boolean;
+}
+
+export type StopReason =
+  | "end_turn"
+  | "max_output_tokens"
+  | "max_steps"
+  | "max_tool_calls"
+  | "max_total_tokens"
+  | "max_time"
+  | "refused"
+  | "cancelled"
+  | "steered"
+  | "error"
+  | "unknown";
+
+/** Null where a provider did not tell. */
+export interface Usage {
+  inputTokens: number | null;
+  outputTokens: number | null;
+  totalTokens: number | null;
+  cachedInputTokens: number | null;
+  cacheWriteInputTokens: number | null;
+  reasoningTokens: number | null;
+  numRequests: number;
+  /** Something was not counted: failed attempts, for one. */
+  lowerBound: boolean;
+}
+
+export interface TurnError {
+  name: string;
+  message: string;
+  code: string;
+  retryable: boolean;
+  /** `{ unresponsive: true }` if the page gave up waiting after a cancel. */
+  details?: Record<string, any>;
+}
+
+/** What `for await` over a turn gives. */
+export type TurnEvent = TextDelta | ThoughtDelta | ToolStart | ToolEnd;
+
+/** What is stored, as `session.stream()` and `turn.readable` give it. */
+export type Line = TurnEvent | TurnStart | TurnResume | TurnYield | TurnEnd | LinesPruned;
+
+interface Stored {
+  /** Of the prompt that this line belongs to. */
+  messageId: string;
+  epoch: number;
+  /** 1, 2, 3 … per conversation. */
+  cursor: number;
+}
+
+export interface TextDelta extends Stored {
+  type: "text_delta";
+  delta: string;
+}
+
+export interface ThoughtDelta extends Stored {
+  type: "thought_delta";
+  delta: string;
+}
+
+export interface ToolStart extends Stored {
+  type: "tool_start";
+  /** The model's id of the call. */
+  id: string;
+  executionId: string;
+  name: string;
+  checksum: string;
+  startedAt: string | number;
+  rerun: boolean;
+  /** Absent if it is over 64 KiB; then `inputPreview` is there. */
+  input?: any;
+  inputTruncated?: true;
+  inputPreview?: string;
+}
+
+export interface ToolEnd extends Stored {
+  type: "tool_end";
+  id: string;
+  executionId: string;
+  name: string;
+  checksum: string;
+  content?: any;
+  contentTruncated?: true;
+  isError: boolean;
+  errorCode?: string;
+  endedAt: string | number;
+  durationMs: number;
+}
+
+export interface TurnStart extends Stored {
+  type: "turn_start";
+  sessionId: string;
+  /** The prompt, or a preview of its text. */
+  input: any;
+}
+
+/** The turn goes on after a crash or in another tab. */
+export interface TurnResume extends Stored {
+  type: "turn_resume";
+  sessionId: string;
+}
+
+/** The turn was handed on at a safe point. */
+export interface TurnYield extends Stored {
+  type: "turn_yield";
+}
+
+export interface TurnEnd extends Stored {
+  type: "turn_end";
+  stopReason: StopReason;
+  usage?: Usage | null;
+  error?: TurnError | null;
+  repeated?: boolean;
+}
+
+/** Older lines are gone; made for the reader, not stored. */
+export interface LinesPruned {
+  type: "lines_pruned";
+  /** The last cursor that is gone. */
+  through: number;
+}
+
+/** Every error of this library, told apart by `code`, which never changes its meaning. */
+export interface LangfxError extends Error {
+  readonly code: string;
+  /** The same call may succeed later. */
+  readonly retryable: boolean;
+  readonly details: Record<string, any>;
+}

@@ -1,0 +1,31 @@
+// The parts of Pyodide that the worker uses. The files themselves are in the bundle only.
+
+interface PyodideOptions {
+  indexURL: string;
+  packageBaseUrl: string;
+  lockFileContents: Promise<string>;
+  env: Record<string, string>;
+  fsInit(fs: { writeFile(path: string, bytes: Uint8Array): void }, info: { sitePackages: string }): Promise<void>;
+  stdout(text: string): void;
+  stderr(text: string): void;
+  createPyodideModule?: CreatePyodideModule;
+}
+
+interface PyodideAPI {
+  pyimport(name: string): any;
+  unpackArchive(buffer: ArrayBuffer, format: string, options: { extractDir: string }): void;
+  /** Private to Pyodide: `on_fatal` is called once the interpreter is beyond use. */
+  _api: { on_fatal?: (error: unknown) => void };
+}
+
+type CreatePyodideModule = (settings: object) => Promise<object>;
+type LoadPyodide = (options: PyodideOptions) => Promise<PyodideAPI>;
+
+declare module "*/pyodide.mjs" {
+  export const loadPyodide: LoadPyodide;
+}
+
+declare module "*/pyodide.asm.mjs" {
+  const createPyodideModule: CreatePyodideModule;
+  export default createPyodideModule;
+}
