@@ -1,0 +1,146 @@
+// @ts-check
+/** The demo: starts the agent's worker, gives it two tools of the page, and joins the pure state to the view. */
+
+import { connect } from "../langfx-web.js";
+import { initial, reduce } from "./state.js";
+import { createView } from "./view.js";
+
+/** @import { Action, Failure } from "./state.js" */
+
+/** Two tools that touch the page. The worker asks for them, they run here. */
+const tools = {
+  show_order: {
+    description: "Point at an order on the customer's page.",
+    inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+    idempotent: true,
+    execute: async (/** @type {{ id: string }} */ { id }) => {
+      knownOrder(id);
+      dispatch({ type: "order_shown", id });
+      return "The customer sees it now.";
+    },
+  },
+  set_note: {
+    description: "Stick a short note on an order on the customer's page, in place of an older one.",
+    inputSchema: {
+      type: "object",
+      properties: { id: { type: "string" }, note: { type: "string", maxLength: 80 } },
+      required: ["id", "note"],
+    },
+    idempotent: true,
+    execute: async (/** @type {{ id: string, note: string }} */ { id, note }) => {
+      knownOrder(id);
+      dispatch({ type: "note_set", id, note });
+      return "The note is there.";
+    },
+  },
+};
+
+let state = initial(Object.keys(tools));
+let drawn = state;
+let apiKey = "";
+let stopping = new AbortController();
+let langfx = /** @type {import("../langfx-web.js").Langfx | null} */ (null);
+let session = /** @type {import("../langfx-web.js").Session | null} */ (null);
+
+const draw = createView({ ask, stop, startOver, useKey, boot });
+addEventListener("online", () => dispatch({ type: "online", online: true }));
+addEventListener("offline", () => dispatch({ type: "online", online: false }));
+dispatch({ type: "online", online: navigator.onLine });
+boot();
+
+async function boot() {
+  dispatch({ type: "boot" });
+  try {
+    const script = (await providerAddress()) ? "server" : "worker";
+    const modules = script === "server" ? ["scripted_on_server.py"] : ["scripted_provider.py", "scripted_in_worker.py"];
+    langfx = await connect({
+      modules: ["support_agent.py", ...modules, "live.py"].map((name) => new URL(name, import.meta.url).href),
+      tools,
+      credentials: async () => ({ apiKey }),
+      store: "memory",
+      onProgress: (progress) => dispatch({ type: "progress", ...progress }),
+    });
+    langfx.closed.then((end) => end.reason !== "closed" && dispatch({ type: "lost", failure: failure(end.error) }));
+    openSession();
+    dispatch({ type: "ready", version: langfx.version, script });
+    await showOrders();
+  } catch (error) {
+    dispatch({ type: "lost", failure: failure(error) });
+  }
+}
+
+/**
+ * Where the page's own server plays the scripted model, or null on a host that only has files.
+ * @returns {Promise<string | null>}
+ */
+async function providerAddress() {
+  const response = await fetch(new URL("provider.json", import.meta.url));
+  return response.ok ? (await response.json()).baseUrl : null;
+}
+
+function openSession() {
+  session = langfx?.agent(state.live ? "support-live" : "support").session() ?? null;
+}
+
+async function showOrders() {
+  if (langfx) dispatch({ type: "orders", orders: await langfx.call("support_agent:list_orders") });
+}
+
+/** @param {string} text */
+async function ask(text) {
+  stopping = new AbortController();
+  const turn = session?.prompt(text, { signal: stopping.signal });
+  if (!turn) return;
+  dispatch({ type: "asked", text });
+  try {
+    for await (const event of turn) {
+      dispatch({ type: "happened", event });
+      if (event.type === "tool_end") await showOrders();
+    }
+    const { stopReason, error } = await turn.result;
+    dispatch({ type: "ended", stopReason, failure: error });
+  } catch (error) {
+    dispatch({ type: "ended", stopReason: "error", failure: failure(error) });
+  }
+}
+
+function stop() {
+  dispatch({ type: "stopping" });
+  stopping.abort();
+}
+
+function startOver() {
+  openSession();
+  dispatch({ type: "started_over" });
+}
+
+/** @param {string} key Kept in this variable and nowhere else. */
+function useKey(key) {
+  apiKey = key;
+  dispatch({ type: "key", live: key !== "" });
+  openSession();
+}
+
+/** @param {string} id */
+function knownOrder(id) {
+  if (!state.orders.some((order) => order.id === id)) throw new Error(`There is no order ${id} on the page.`);
+}
+
+/**
+ * @param {unknown} error
+ * @returns {Failure}
+ */
+function failure(error) {
+  const { code = "error", message = String(error), retryable = false } = /** @type {Partial<Failure>} */ (error ?? {});
+  return { code, message, retryable };
+}
+
+/**
+ * A burst of events is drawn once.
+ * @param {Action} action
+ */
+function dispatch(action) {
+  const waiting = drawn !== state;
+  state = reduce(state, action);
+  if (!waiting) requestAnimationFrame(() => draw((drawn = state)));
+}

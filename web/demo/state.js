@@ -1,0 +1,256 @@
+// @ts-check
+/** What the demo shows, as one plain value, and the pure function that everything that happens goes through. */
+
+/** @typedef {{ id: string, item: string, price: number, status: string, detail: string }} Order */
+/** @typedef {{ code: string, message: string, retryable: boolean }} Failure */
+
+/**
+ * One thing in the conversation. `open` means that more of it is still to come; `place` says where a tool runs.
+ * @typedef {{ kind: "user", text: string }
+ *   | { kind: "answer" | "thought", text: string, open: boolean }
+ *   | { kind: "tool", call: string, name: string, place: "page" | "worker", input: unknown, open: boolean,
+ *       output: string, isError: boolean, errorCode: string | null, milliseconds: number }
+ *   | { kind: "notice", text: string }
+ *   | { kind: "error", failure: Failure }} Entry
+ */
+
+/**
+ * @typedef {object} State
+ * @property {"booting" | "ready" | "failed"} phase
+ * @property {{ label: string, loaded: number, total: number }} progress Bytes; a total of 0 means unknown.
+ * @property {Failure | null} failure Why Python is not there.
+ * @property {string} version
+ * @property {"server" | "worker" | null} script Where the scripted model plays, once that is known.
+ * @property {boolean} live Whether a key is in use, so that a real model answers.
+ * @property {boolean} online
+ * @property {string[]} pageTools Names of the tools that run on the page.
+ * @property {Order[]} orders
+ * @property {string | null} shown The order that the page tool pointed at.
+ * @property {Record<string, string>} notes By order.
+ * @property {Entry[]} entries
+ * @property {"idle" | "running" | "stopping"} turn
+ * @property {string} status What a screen reader is told.
+ */
+
+/**
+ * A turn's events are in `langfx-web.d.ts`; only the fields read here are named.
+ * @typedef {{ type: string, delta?: string, executionId?: string, name?: string, input?: unknown, content?: string,
+ *   isError?: boolean, errorCode?: string, durationMs?: number }} TurnEvent
+ */
+
+/**
+ * @typedef {{ type: "boot" }
+ *   | { type: "progress", phase: string, loaded: number, total: number }
+ *   | { type: "ready", version: string, script: "server" | "worker" }
+ *   | { type: "lost", failure: Failure }
+ *   | { type: "orders", orders: Order[] }
+ *   | { type: "order_shown", id: string }
+ *   | { type: "note_set", id: string, note: string }
+ *   | { type: "key", live: boolean }
+ *   | { type: "online", online: boolean }
+ *   | { type: "started_over" }
+ *   | { type: "asked", text: string }
+ *   | { type: "happened", event: TurnEvent }
+ *   | { type: "stopping" }
+ *   | { type: "ended", stopReason: string, failure: Failure | null }} Action
+ */
+
+const PHASES = /** @type {Record<string, string>} */ ({
+  download: "Downloading Python",
+  start: "Starting Python",
+  packages: "Loading packages",
+  modules: "Loading the agent",
+  ready: "Ready",
+});
+
+const ENDS = /** @type {Record<string, string>} */ ({
+  cancelled: "Stopped.",
+  max_steps: "The agent reached its limit of steps.",
+  max_tool_calls: "The agent reached its limit of tool calls.",
+  max_output_tokens: "The answer reached its length limit.",
+});
+
+const LIVE = "From here on a real model answers. It does not know what was said before.";
+const SCRIPTED = "From here on the script answers again.";
+const FORGOTTEN = "Python was started again and has forgotten what was said before.";
+
+/**
+ * @param {string[]} pageTools
+ * @returns {State}
+ */
+export function initial(pageTools) {
+  return {
+    phase: "booting",
+    progress: { label: "Starting", loaded: 0, total: 0 },
+    failure: null,
+    version: "",
+    script: null,
+    live: false,
+    online: true,
+    pageTools,
+    orders: [],
+    shown: null,
+    notes: {},
+    entries: [],
+    turn: "idle",
+    status: "",
+  };
+}
+
+/**
+ * @param {State} state
+ * @param {Action} action
+ * @returns {State}
+ */
+export function reduce(state, action) {
+  switch (action.type) {
+    case "boot":
+      return noted({ ...state, phase: "booting", failure: null, progress: initial([]).progress }, FORGOTTEN);
+    case "progress": {
+      const label = PHASES[action.phase] ?? action.phase;
+      return { ...state, progress: { label, loaded: action.loaded, total: action.total } };
+    }
+    case "ready":
+      return { ...state, phase: "ready", version: action.version, script: action.script, status: "The desk is ready." };
+    case "lost":
+      return { ...state, phase: "failed", failure: action.failure, turn: "idle", status: action.failure.message };
+    case "orders":
+      return { ...state, orders: action.orders };
+    case "order_shown":
+      return { ...state, shown: action.id };
+    case "note_set":
+      return { ...state, shown: action.id, notes: { ...state.notes, [action.id]: action.note } };
+    case "key":
+      return noted({ ...state, live: action.live }, action.live ? LIVE : SCRIPTED);
+    case "online":
+      return { ...state, online: action.online };
+    case "started_over":
+      return { ...state, entries: [], shown: null, status: "" };
+    case "asked":
+      return {
+        ...state,
+        entries: [...state.entries, { kind: "user", text: action.text }],
+        turn: "running",
+        status: "The desk is answering.",
+      };
+    case "happened":
+      return happened(state, action.event);
+    case "stopping":
+      return { ...state, turn: "stopping" };
+    case "ended":
+      return ended(state, action.stopReason, action.failure);
+  }
+}
+
+/**
+ * A conversation that has begun gets a line where it stops being remembered.
+ * @param {State} state
+ * @param {string} text
+ * @returns {State}
+ */
+function noted(state, text) {
+  if (state.entries.length === 0) return state;
+  return { ...state, entries: [...closed(state.entries), { kind: "notice", text }] };
+}
+
+/**
+ * @param {State} state
+ * @param {TurnEvent} event
+ * @returns {State}
+ */
+function happened(state, event) {
+  switch (event.type) {
+    case "text_delta":
+      return { ...state, entries: grown(state.entries, "answer", event.delta ?? "") };
+    case "thought_delta":
+      return { ...state, entries: grown(state.entries, "thought", event.delta ?? "") };
+    case "tool_start":
+      return { ...state, entries: [...closed(state.entries), tool(state, event)], status: `Running ${event.name}.` };
+    case "tool_end":
+      return { ...state, entries: toolEnded(state, event) };
+    default:
+      return state;
+  }
+}
+
+/**
+ * A delta joins the last entry if that is of its kind and still open.
+ * @param {Entry[]} entries
+ * @param {"answer" | "thought"} kind
+ * @param {string} delta
+ * @returns {Entry[]}
+ */
+function grown(entries, kind, delta) {
+  const last = entries.at(-1);
+  if (last?.kind === kind && last.open) return [...entries.slice(0, -1), { ...last, text: last.text + delta }];
+  return [...closed(entries), { kind, text: delta, open: true }];
+}
+
+/**
+ * Text and thoughts come one after the other: what follows ends what was open. Tools may overlap, so they stay.
+ * @param {Entry[]} entries
+ * @returns {Entry[]}
+ */
+function closed(entries) {
+  const last = entries.at(-1);
+  if ((last?.kind !== "answer" && last?.kind !== "thought") || !last.open) return entries;
+  return [...entries.slice(0, -1), { ...last, open: false }];
+}
+
+/**
+ * @param {State} state
+ * @param {TurnEvent} event
+ * @returns {Entry & { kind: "tool" }}
+ */
+function tool(state, event) {
+  const name = event.name ?? "";
+  return {
+    kind: "tool",
+    call: event.executionId ?? "",
+    name,
+    place: state.pageTools.includes(name) ? "page" : "worker",
+    input: event.input,
+    open: true,
+    output: "",
+    isError: false,
+    errorCode: null,
+    milliseconds: 0,
+  };
+}
+
+/**
+ * @param {State} state
+ * @param {TurnEvent} event
+ * @returns {Entry[]}
+ */
+function toolEnded(state, event) {
+  const isThis = (/** @type {Entry} */ entry) => entry.kind === "tool" && entry.call === event.executionId;
+  const result = {
+    open: false,
+    output: event.content ?? "",
+    isError: event.isError ?? false,
+    errorCode: event.errorCode ?? null,
+    milliseconds: event.durationMs ?? 0,
+  };
+  if (state.entries.some(isThis)) {
+    return state.entries.map((entry) => (entry.kind === "tool" && isThis(entry) ? { ...entry, ...result } : entry));
+  }
+  // A call that was refused has an end without a start.
+  return [...closed(state.entries), { ...tool(state, event), ...result }];
+}
+
+/**
+ * @param {State} state
+ * @param {string} stopReason
+ * @param {Failure | null} failure
+ * @returns {State}
+ */
+function ended(state, stopReason, failure) {
+  const entries = state.entries.map((entry) => ("open" in entry ? { ...entry, open: false } : entry));
+  const last = entries.findLast((entry) => entry.kind === "answer");
+  const note = failure ? failure.message : ENDS[stopReason];
+  const status = note ?? (last?.kind === "answer" ? last.text : "");
+  if (failure) entries.push({ kind: "error", failure });
+  else if (note) entries.push({ kind: "notice", text: note });
+  return { ...state, entries, turn: "idle", status };
+}
