@@ -164,6 +164,9 @@ class Loop:
         except LMError as error:
             self._usages.append(error.usage)
             raise
+        except (asyncio.CancelledError, GeneratorExit):
+            self._usages.append(None)
+            raise
         if self._message is not None:
             self._usages.append(self._message.usage)
 

@@ -14,6 +14,9 @@ from langfx_web.stores.base import PREVIEW
 MAX_INPUT = 8 * 1024 * 1024
 """UTF-8 bytes that an input, its context and its settings may have as JSON."""
 
+MAX_SHOWN = 1024 * 1024
+"""Characters of a prompt's text that a line shows at most, so that the line stays within what a store takes."""
+
 Prompt: TypeAlias = str | Message | Iterable[Part | str | Mapping[str, Any]]
 """What a user says: a text, a user message, or its parts (plain ones too)."""
 
@@ -78,8 +81,8 @@ def message_of(prompt: str | dict[str, Any]) -> UserMessage:
 
 
 def shown(prompt: str | dict[str, Any]) -> str:
-    """What a `turn_start` shows of a prompt: a str whole, of parts the beginning of their text."""
-    return prompt if isinstance(prompt, str) else message_of(prompt).text[:PREVIEW]
+    """What a `turn_start` shows of a prompt: a str up to a million characters, of parts the beginning of their text."""
+    return prompt[:MAX_SHOWN] if isinstance(prompt, str) else message_of(prompt).text[:PREVIEW]
 
 
 def check_size(*values: object) -> None:

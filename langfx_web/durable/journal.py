@@ -87,7 +87,7 @@ class Journal:
         self._waiting_bytes = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._writer: asyncio.Task[None] | None = None
-        self.put(Claim(holder=worker, epoch=self.epoch), message_id="")
+        self.put(Claim(holder=worker, epoch=self.epoch))
 
     @property
     def cursor(self) -> int:
@@ -115,7 +115,7 @@ class Journal:
     def put(
         self,
         *records: Record,
-        message_id: str,
+        message_id: str = "",
         events: Sequence[TurnEvent] = (),
         marks: tuple[Mark, ...] = (),
         settle: Unique | None = None,
@@ -123,18 +123,22 @@ class Journal:
     ) -> int:
         """Queue records and lines that are stored together or not at all; gives the records' bytes, does not wait.
 
+        `message_id` is the prompt that the lines of `events` belong to.
         `journal_too_large` for a record that no store takes.
         """
         if self.error is not None:
             raise self.error
         entry = _Entry(marks=marks, settle=settle, release=release)
         for record in records:
-            entry.records.append(self._encoded(record))
-        for event in events:
-            self._cursor += 1
-            entry.lines.append(lines.encode(event, message_id=message_id, epoch=self.epoch, cursor=self._cursor))
+            placed, data = self._encoded(record)
+            entry.records.append((placed, data))
+            entry.record_bytes += len(data)
+        for cursor, event in enumerate(events, self._cursor + 1):
+            line = lines.encode(event, message_id=message_id, epoch=self.epoch, cursor=cursor)
+            entry.lines.append(line)
+            entry.line_bytes += len(line)
         self._enqueue(entry)
-        return sum(len(data) for _, data in entry.records)
+        return entry.record_bytes
 
     async def room(self) -> None:
         """Wait while too many lines are queued."""
@@ -176,8 +180,9 @@ class Journal:
     def _enqueue(self, entry: _Entry) -> None:
         self._queue.append(entry)
         self._put += 1
+        self._cursor += len(entry.lines)
         self._waiting_lines += len(entry.lines)
-        self._waiting_bytes += sum(map(len, entry.lines))
+        self._waiting_bytes += entry.line_bytes
         if self._is_open and self._writer is None:
             self._writer = asyncio.get_running_loop().create_task(self._write())
 
@@ -200,9 +205,9 @@ class Journal:
         """The next entries that fit into one batch, and that batch, still without its fence."""
         entries: list[_Entry] = []
         size = 0
-        while self._queue and (not entries or size + self._queue[0].size <= MAX_BATCH):
+        while self._queue and (not entries or size + self._queue[0].bytes <= MAX_BATCH):
             entries.append(self._queue.popleft())
-            size += entries[-1].size
+            size += entries[-1].bytes
         batch = Batch(
             key=self._next_key(),
             records=tuple(data for entry in entries for _, data in entry.records),
@@ -224,7 +229,7 @@ class Journal:
         self._head = head
         self._stored += len(entries)
         self._waiting_lines -= written
-        self._waiting_bytes -= sum(len(line) for entry in entries for line in entry.lines)
+        self._waiting_bytes -= sum(entry.line_bytes for entry in entries)
         first = head.chain - len(stored) + 1
         applied = [Applied(seq=first + n, record=record, size=len(data)) for n, (record, data) in enumerate(stored)]
         self._owner.stored(applied, head)
@@ -255,10 +260,12 @@ class _Entry:
     settle: Unique | None = None
     release: bool = False
     barrier: bool = False
+    record_bytes: int = 0
+    line_bytes: int = 0
 
     @property
-    def size(self) -> int:
-        return sum(len(data) for _, data in self.records) + sum(map(len, self.lines))
+    def bytes(self) -> int:
+        return self.record_bytes + self.line_bytes
 
 
 async def append(store: Store, session_id: str, batch: Batch, *, clock: Clock) -> Receipt:

@@ -12,7 +12,8 @@ from langfx_web.stores.base import NO_HEAD, Head, Store
 class Replica:
     """A conversation and the newest head seen of it; nothing is read before `catch_up`.
 
-    `is_new` says that the session cannot exist yet, so that there is nothing to read.
+    `is_new` says that the session cannot exist yet, so that there is nothing to read. `is_loaded` is made false where
+    a fence has shown that others have written what we have not seen.
     """
 
     def __init__(self, store: Store, session_id: str, *, is_new: bool) -> None:
@@ -47,6 +48,7 @@ class Replica:
             self.conversation, self.head = Conversation(), NO_HEAD
             loaded = await self._store.load(self._id)
             head = loaded.head or NO_HEAD
-        self.conversation.extend(record for record in loaded.records if record.seq > self.conversation.seq)
+        known = self.conversation.seq
+        self.conversation.extend([record for record in loaded.records if record.seq > known])
         self.stored((), head)
         self.is_loaded = True

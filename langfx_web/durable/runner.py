@@ -52,7 +52,7 @@ class Runner:
         self._agent = agent
         self._new_id = new_id
         self._inbox = Inbox(
-            store, session_id, self.replica, agent=agent.name, clock=clock, changed=self._react
+            store, session_id, self.replica, agent=agent.name, clock=clock, changed=self._changed
         )
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -83,7 +83,7 @@ class Runner:
                 submission = self._inbox.submissions.pop(stored.record.message_id, None)
                 if submission is not None:
                     submission.end(outcome)
-        self._react()
+        self._changed()
 
     def failed(self, error: LangfxError) -> None:
         """Our journal can store nothing more: nothing more may be asked or run."""
@@ -112,6 +112,7 @@ class Runner:
                 first = None
                 async with self._inbox.turn:
                     await self._inbox.store(submission)
+                self._changed()
             while not self._is_working and (first or self._inbox.submissions):
                 self._is_working = True
                 try:
@@ -144,9 +145,14 @@ class Runner:
                 while self._inbox.submissions:
                     async with self.store.hold(self.id, self.worker) as hold:
                         assert hold is not None  # we waited for it
-                        await self.replica.catch_up()
+                        if not self.replica.is_current:
+                            await self.replica.catch_up()
                         self._react()
-                        origin = await self._next(hold, orphaned)
+                        try:
+                            origin = await self._next(hold, orphaned)
+                        except FencedError:
+                            origin = None
+                            self._overtaken()
                     orphaned = None if origin is None else await self._leave_to(origin)
         finally:
             listening.cancel()
@@ -161,10 +167,13 @@ class Runner:
                 if not submission.stored.done():
                     await self._inbox.store(submission)
             if journal is not None and hold is not None:
-                with suppress(FencedError):
+                try:
                     await self._run_turn(journal, hold)
+                except FencedError:
+                    self._overtaken()
 
     async def _start_at_once(self, submission: Submission) -> Journal | None:
+        """The claimed journal of the turn; None if the prompt has to be stored by itself, or is settled already."""
         try:
             await self._inbox.prepare(submission)
             if not self.replica.is_current:
@@ -172,7 +181,7 @@ class Runner:
             if self.replica.conversation.has_work:
                 return None
             journal = self._new_journal()
-            journal.put(submission.input, message_id=submission.message_id, marks=("input",))
+            journal.put(submission.input, marks=("input",))
             put_start(journal, submission.input, self._agent, session_id=self.id)
             registration = submission.registration(self.replica.head.cursor)
             existing = await journal.open(
@@ -180,12 +189,11 @@ class Runner:
                 create=self._inbox.creation(submission),
                 seq=self.replica.head.seq,
             )
-        except StoreError as error:
-            if error.code not in ("fenced", "session_missing"):
-                submission.end(error)
-            return None
         except LangfxError as error:
-            submission.end(error)
+            if error.code in ("fenced", "session_missing"):
+                self.replica.is_loaded = False
+            else:
+                submission.end(error)
             return None
         self._inbox.decided(submission, registration.cursor, existing)
         return journal if existing is None else None
@@ -194,25 +202,24 @@ class Runner:
         """Run the next turn, or close one that its worker left open; gives the worker whose prompt is next instead."""
         conversation = self.replica.conversation
         journal = self._new_journal()
-        with suppress(FencedError):
-            if conversation.open is not None:
-                abandoned = conversation.open
-                lines = await count(self.store, self.id, abandoned.start.cursor, abandoned.input.message_id)
-                self._outcomes[abandoned.input.message_id] = put_unknown(
-                    journal, abandoned, lines=lines, clock=self.clock
-                )
-                await journal.open()
-            elif conversation.waiting and conversation.waiting[0].cancelled:
-                cancelled = conversation.waiting[0].input
-                self._outcomes[cancelled.message_id] = put_cancelled(journal, cancelled, release=True)
-                await journal.open()
-            elif conversation.waiting:
-                front = conversation.waiting[0].input
-                if front.origin not in (self.worker, orphaned):
-                    return front.origin
-                put_start(journal, front, self._agent, session_id=self.id)
-                await journal.open()
-                await self._run_turn(journal, hold)
+        if conversation.open is not None:
+            abandoned = conversation.open
+            lines = await count(self.store, self.id, abandoned.start.cursor, abandoned.input.message_id)
+            self._outcomes[abandoned.input.message_id] = put_unknown(
+                journal, abandoned, lines=lines, clock=self.clock
+            )
+            await journal.open()
+        elif conversation.waiting and conversation.waiting[0].cancelled:
+            cancelled = conversation.waiting[0].input
+            self._outcomes[cancelled.message_id] = put_cancelled(journal, cancelled, release=True)
+            await journal.open()
+        elif conversation.waiting:
+            front = conversation.waiting[0].input
+            if front.origin not in (self.worker, orphaned):
+                return front.origin
+            put_start(journal, front, self._agent, session_id=self.id)
+            await journal.open()
+            await self._run_turn(journal, hold)
         return None
 
     async def _leave_to(self, origin: str) -> str | None:
@@ -286,21 +293,28 @@ class Runner:
         if self._journal is not None:
             self._journal.fail(error)
 
+    def _overtaken(self) -> None:
+        self._outcomes.clear()
+        self.replica.is_loaded = False
+
+    def _changed(self) -> None:
+        self._react()
+        if self._wake is not None and not self.replica.is_current:
+            self._wake.wake()
+
     def _react(self) -> None:
         """Do what the conversation, as it is known now, asks for."""
         conversation = self.replica.conversation
         if self._run is not None and conversation.open is not None and conversation.open.cancelled:
             self._run.stop()
+        if not self.replica.is_current:
+            return
         if self._journal is not None and self._journal.error is None:
-            for waiting in conversation.waiting:
-                id = waiting.input.message_id
-                if waiting.cancelled and id not in self._outcomes:
-                    self._outcomes[id] = put_cancelled(self._journal, waiting.input)
-        if self.replica.is_current:
-            for id in [id for id in self._inbox.submissions if not conversation.is_pending(id)]:
-                self._inbox.submissions.pop(id).end(None)
-        elif self._wake is not None:
-            self._wake.wake()
+            for input in [waiting.input for waiting in conversation.waiting if waiting.cancelled]:
+                if input.message_id not in self._outcomes:
+                    self._outcomes[input.message_id] = put_cancelled(self._journal, input)
+        for id in [id for id in self._inbox.submissions if not conversation.is_pending(id)]:
+            self._inbox.submissions.pop(id).end(None)
 
     def _new_journal(self) -> Journal:
         return Journal(

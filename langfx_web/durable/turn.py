@@ -14,7 +14,7 @@ from langfx_web.durable.registration import Outcome, Registration
 from langfx_web.durable.runner import Runner
 from langfx_web.durable.submission import Accepted, Submission
 from langfx_web.durable.wake import Wake
-from langfx_web.errors import LangfxError
+from langfx_web.errors import LangfxError, StoreError
 from langfx_web.events import ErrorInfo, TurnEvent
 from langfx_web.usage import Usage
 
@@ -105,16 +105,21 @@ class Turn:
         ended = await asyncio.shield(self._submission.ended)
         return ended if ended is not None else await self._told()
 
-    async def _told(self) -> Outcome:
+    async def _told(self) -> Outcome | LangfxError:
         """How the turn ends that runs elsewhere, as the store tells it."""
         runner = self._runner
-        with Wake(runner.store, runner.id, runner.clock) as wake:
-            while True:
-                text = await runner.store.lookup(runner.id, self.message_id)
-                outcome = None if text is None else Registration.from_text(text).outcome
-                if outcome is not None:
-                    return outcome
-                await wake.wait()
+        try:
+            with Wake(runner.store, runner.id, runner.clock) as wake:
+                while True:
+                    text = await runner.store.lookup(runner.id, self.message_id)
+                    if text is None:
+                        raise StoreError("the conversation was deleted", code="session_missing")
+                    outcome = Registration.from_text(text).outcome
+                    if outcome is not None:
+                        return outcome
+                    await wake.wait()
+        except LangfxError as error:
+            return error
 
     async def _result(self) -> TurnResult:
         ended = await self._ended()

@@ -296,6 +296,27 @@ async def test_cancelling_closes_the_transcript() -> None:
     assert [message.is_error for message in loop.transcript[-2:]] == [True, True]
 
 
+async def test_an_aborted_request_makes_the_cost_a_lower_bound() -> None:
+    """Nobody knows what it cost."""
+    usage = Usage(input_tokens=1, output_tokens=1, total_tokens=2)
+    asked = asyncio.Event()
+
+    def slow(request: Any) -> str:
+        asked.set()
+        return "never"
+
+    lm = StaticSequence([calls(("double", {"n": 1}), usage=usage), slow], delay=60)
+    loop = loop_of(agent(lm.with_options(clock=ManualClock())), limits=Limits(max_steps=3, max_tool_calls=3))
+    task = asyncio.ensure_future(run(loop))
+    clock = loop._lm.clock
+    await clock.advance(120)
+    await asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert loop.outcome.usage == usage.as_lower_bound()
+
+
 async def test_a_model_error_ends_the_run() -> None:
     """As a value, with what it cost."""
     error = TemporaryLMError("busy", usage=Usage(input_tokens=3))
