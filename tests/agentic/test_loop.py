@@ -305,11 +305,11 @@ async def test_an_aborted_request_makes_the_cost_a_lower_bound() -> None:
         asked.set()
         return "never"
 
-    lm = StaticSequence([calls(("double", {"n": 1}), usage=usage), slow], delay=60)
-    loop = loop_of(agent(lm.with_options(clock=ManualClock())), limits=Limits(max_steps=3, max_tool_calls=3))
+    clock = ManualClock()
+    lm = StaticSequence([calls(("double", {"n": 1}), usage=usage), slow], delay=60, clock=clock)
+    loop = loop_of(agent(lm), limits=Limits(max_steps=3, max_tool_calls=3))
     task = asyncio.ensure_future(run(loop))
-    clock = loop._lm.clock
-    await clock.advance(120)
+    await clock.advance(90)
     await asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
