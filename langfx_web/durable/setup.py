@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 from langfx_web.agentic import AgentSetup, Limits, of_a_turn
 from langfx_web.durable.records import Settings
 from langfx_web.json_text import dumps
 from langfx_web.llms import LanguageModel
 from langfx_web.tools import ToolRegistry
+
+ATTEMPTS = 2
+"""Attempts at one request of a turn, where the model does not say; the second only if nothing was shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +28,13 @@ class TurnSetup:
 
 
 def turn_setup(agent: AgentSetup, settings: Settings) -> TurnSetup:
-    """The agent with a session object's model and instructions, and the limits of a turn."""
+    """The agent with a session object's model and instructions, the limits of a turn, and one automatic retry."""
+    changes: dict[str, Any] = {} if settings.model is None else {"model": settings.model}
+    if agent.lm.max_attempts is None:
+        changes["max_attempts"] = ATTEMPTS
     return TurnSetup(
         name=agent.name,
-        lm=agent.lm if settings.model is None else agent.lm.with_options(model=settings.model),
+        lm=agent.lm.with_options(**changes) if changes else agent.lm,
         instructions=agent.instructions if settings.instructions is None else settings.instructions,
         tools=agent.tools,
         limits=of_a_turn(agent.limits),

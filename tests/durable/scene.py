@@ -24,7 +24,7 @@ class SpokenModel(LanguageModel):
     """Says what the test says, when it says it; `aborted` counts requests that were given up."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"model": "spoken", **options})
+        super().__init__(**{"model": "spoken", "max_attempts": 1, **options})
         self.requests: list[ModelRequest] = []
         self.aborted = 0
         self._pieces: asyncio.Queue[str | BaseException | None] = asyncio.Queue()

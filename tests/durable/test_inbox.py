@@ -55,7 +55,7 @@ async def test_a_repeat_of_a_waiting_prompt() -> None:
 async def test_a_repeat_of_an_ended_prompt() -> None:
     """Row 27: one `turn_end` without a number, marked, with the same result or error; nothing is asked or written."""
     scene = Scene()
-    lm = StaticSequence(["ok", RateLimitError("no")])
+    lm = StaticSequence(["ok", RateLimitError("no")], max_attempts=1)
     session = scene.session(lm)
     originals = [await session.prompt(id, message_id=id).result for id in ("good", "bad")]
     written = len(await scene.kinds())

@@ -25,7 +25,7 @@ def a_tool(name: str = "pay", *, idempotent: bool, writes: bool | None = None) -
 
 def test_settings_go_over_the_agent() -> None:
     """A session object's model and instructions replace the agent's; everything else stays, the agent too."""
-    agent = Agent(lm=Echo(), name="a", instructions="Be kind.", limits=Limits(max_steps=3))
+    agent = Agent(lm=Echo(max_attempts=1), name="a", instructions="Be kind.", limits=Limits(max_steps=3))
     plain, special = turn_setup(agent, Settings()), turn_setup(agent, Settings(model="large", instructions="Be brief."))
     assert (plain.lm, plain.instructions, plain.name, plain.tools) == (agent.lm, "Be kind.", "a", agent.tools)
     assert (special.lm.model, special.instructions, agent.lm.model) == ("large", "Be brief.", "Echo")

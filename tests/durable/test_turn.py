@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+from typing import Any
 
 import pytest
 
 from langfx_web.errors import RateLimitError, StoreError
 from langfx_web.events import ErrorInfo, TextDelta, ToolEnd, ToolStart
+from langfx_web.llms import LanguageModel
 from langfx_web.messages import AIMessage, UserMessage
 from langfx_web.testing import StaticSequence
 from tests.durable.faults import has, settle
@@ -109,7 +111,7 @@ async def test_a_failed_turn_is_a_value() -> None:
 async def test_a_failed_turn_is_not_told_again() -> None:
     """Row 107: the next prompt goes on from before it."""
     scene = Scene()
-    lm = StaticSequence([RateLimitError("too fast"), "fine"])
+    lm = StaticSequence([RateLimitError("too fast"), "fine"], max_attempts=1)
     session = scene.session(lm)
     await session.prompt("a").result
     await session.prompt("b").result
@@ -141,3 +143,25 @@ async def test_a_mistake_in_a_model_is_told() -> None:
     assert result.stop_reason == "error"
     assert result.error is not None
     assert "by zero" in result.error.message
+
+
+@pytest.mark.parametrize(("shown", "stop_reason", "text"), [(0, "end_turn", "fine"), (1, "error", "he")])
+async def test_a_request_is_sent_once_more_only_if_nothing_was_shown(shown: int, stop_reason: str, text: str) -> None:
+    """Row 105: one retry before the first event, none after; what was shown stays."""
+    scene = Scene()
+    broken = StaticSequence(["hello"], chunk_size=2, fail_after=(shown, RateLimitError("busy", retry_after=0)))
+    fine = StaticSequence(["fine"])
+    asked: list[Any] = []
+
+    class Unsteady(LanguageModel):
+        """Breaks the first time it is asked."""
+
+        def _stream(self, request: Any) -> Any:
+            asked.append(request)
+            return (broken if len(asked) == 1 else fine)._stream(request)
+
+    turn = scene.session(Unsteady("unsteady", retry_interval=0)).prompt("a")
+    result = await turn.result
+    assert result.stop_reason == stop_reason
+    assert "".join([event.delta async for event in turn]) == text
+    assert len(asked) == (2 if shown == 0 else 1)
