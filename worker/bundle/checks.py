@@ -8,8 +8,8 @@ from worker.bundle.counts import Counts
 
 # The page and the worker have different globals, so each is checked with its own.
 _SIDES = {
-    "page": (("web", "web/demo"), ["ESNext", "DOM", "DOM.Iterable", "DOM.AsyncIterable"]),
-    "worker": (("worker",), ["ESNext", "WebWorker", "WebWorker.Iterable", "WebWorker.AsyncIterable"]),
+    "page": (("web/*.[jt]s", "web/demo/*.js", "tests/js/*.ts"), ["ESNext", "DOM", "DOM.Iterable", "DOM.AsyncIterable"]),
+    "worker": (("worker/*.[jt]s",), ["ESNext", "WebWorker", "WebWorker.Iterable", "WebWorker.AsyncIterable"]),
 }
 
 
@@ -44,8 +44,8 @@ def _write_tsconfig(bench: Bench, side: str) -> Path | None:
     Files are listed one by one, since a pattern leaves out a script that has a `.d.ts` of its name.
     """
     root = bench.place.root
-    folders, libraries = _SIDES[side]
-    files = [path for folder in folders for path in sorted((root / folder).glob("*.[jt]s"))]
+    patterns, libraries = _SIDES[side]
+    files = [path for pattern in patterns for path in sorted(root.glob(pattern))]
     if not files:
         return None
     config = {
