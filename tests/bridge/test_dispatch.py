@@ -149,6 +149,17 @@ async def test_a_turn(shop: FakePage) -> None:
     assert (await shop.end(stream))["error"]["code"] == "cancelled"
 
 
+async def test_the_end_of_an_unread_turn_is_told_at_once(shop: FakePage) -> None:
+    """With the number of lines due; they follow as the page reads."""
+    id_ = shop.command("session_prompt", agent="echo", session=None, input="x" * 600)
+    end = await shop.end(id_)
+    assert (end["value"]["stopReason"], end["count"], len(shop.items(id_))) == ("end_turn", 602, 256)
+    while len(shop.items(id_)) < 602:
+        shop.tell("credit", id=id_, items=256, bytes=2**20)
+        await asyncio.sleep(0)
+    assert [line["cursor"] for line in shop.items(id_)] == list(range(1, 603))
+
+
 async def test_a_page_tool(shop: FakePage) -> None:
     """The page is asked with the call's facts; its answer is the result."""
     id_ = shop.command("session_prompt", agent="shower", session="s-1", input="Show order 7.")
