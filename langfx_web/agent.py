@@ -95,14 +95,22 @@ class Agent(Action):
 
     def with_tools(self, tools: Iterable[Tool]) -> Agent:
         """The same agent with more tools; `invalid_tool` for a name it has already."""
-        return Agent(
-            lm=self._lm,
-            name=self._name,
-            instructions=self._instructions,
-            tools=self._tools.joined(tools),
-            limits=self._limits,
-            store=self._store,
-        )
+        return self._copy(tools=self._tools.joined(tools))
+
+    def with_model(self, lm: LanguageModel) -> Agent:
+        """The same agent with another model."""
+        return self._copy(lm=lm)
+
+    def _copy(self, **changes: Any) -> Agent:
+        options: dict[str, Any] = {
+            "lm": self._lm,
+            "name": self._name,
+            "instructions": self._instructions,
+            "tools": self._tools,
+            "limits": self._limits,
+            "store": self._store,
+        }
+        return Agent(**options | changes)
 
     async def invoke(  # type: ignore[override]  # an agent takes a prompt where other actions take fields
         self,

@@ -25,7 +25,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("agentic",),
     ("durable",),
     ("agent",),
-    ("bridge", "testing"),
+    ("testing",),
+    ("bridge",),
 )
 """The rooms, lowest layer first; a room may import the layers above it in this list, and itself."""
 

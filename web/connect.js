@@ -89,7 +89,7 @@ class Life {
 
   /** Resolves to the version once Python is ready; rejects with whatever ended the boot. */
   async setUp() {
-    const { modules = [], tools = {}, credentials, store = "indexeddb", resume = true } = this.#options;
+    const { modules = [], tools = {}, credentials, store = "indexeddb", resume = true, provider } = this.#options;
     const sources = await Promise.all(modules.map((url) => fetchModule(url, this.#loading.signal)));
     const { version } = await this.channel.ask({
       kind: "setup",
@@ -100,6 +100,7 @@ class Life {
       credentials: credentials !== undefined,
       store,
       resume,
+      provider,
     });
     if (version !== this.#manifest.version) {
       const text = `The page is of version ${this.#manifest.version}, the worker of ${version}.`;

@@ -27,6 +27,11 @@ export interface ConnectOptions {
   credentials?: CredentialsCallback;
   /** Where conversations live. Default `"indexeddb"`; `{ name }` tells several stores of one origin apart. */
   store?: "memory" | "indexeddb" | { name: string };
+  /**
+   * For tests and offline demos: what the model answers, one entry per request, in place of every agent's own model;
+   * or a list per agent name. Past its end a request fails with `fake_exhausted`.
+   */
+  provider?: readonly ScriptedAnswer[] | Record<string, readonly ScriptedAnswer[]>;
   /** Go on with turns that a dead tab or worker left open. Default true. */
   resume?: boolean;
   /** The folder that holds `langfx-web.js` and its runtime folder, if they were not loaded from there. */
@@ -43,6 +48,22 @@ export interface ConnectOptions {
   /** Whether Python may wait synchronously for promises where the browser can do that. Default true. */
   jspi?: boolean;
 }
+
+/** One answer of a scripted model: a text, or a thought, then text, then tool calls, then how it ends. */
+export type ScriptedAnswer = string | {
+  text?: string;
+  thought?: string;
+  toolCalls?: readonly { name: string; input?: object; id?: string }[];
+  /** Milliseconds before each word. Default: all at once. */
+  pace?: number;
+  /** How a whole answer ends. Default `"stop"`. */
+  finish?: "stop" | "length" | "content_filter" | "pause";
+  /** Fails, after what was said. `code` as of a real provider: `"rate_limit"`, `"temporary"`, `"authentication"` … */
+  error?: { code: string; message?: string; retryAfter?: number };
+  /** Breaks off, as a lost connection does. */
+  cut?: boolean;
+  usage?: Partial<Usage>;
+};
 
 /** `loaded` and `total` are bytes; `loaded` never falls and ends at `total`. */
 export interface Progress {

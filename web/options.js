@@ -26,6 +26,7 @@ const OPTIONS = {
   tools: isObject,
   credentials: isFunction,
   store: isStore,
+  provider: (value) => Array.isArray(value) || (isObject(value) && Object.values(value).every(Array.isArray)),
   resume: isBoolean,
   baseUrl: isUrl,
   signal: isSignal,

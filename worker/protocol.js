@@ -29,7 +29,7 @@ export const LIMITS = Object.freeze({
  * Any message may also carry `big` and `blobs`, see `Extras`.
  */
 export const TO_WORKER = Object.freeze({
-  setup: ["id", "protocol", "version", "modules", "tools", "credentials", "store", "resume"],
+  setup: ["id", "protocol", "version", "modules", "tools", "credentials", "store", "resume", "provider?"],
   call: ["id", "target", "args"],
   stream: ["id", "target", "args"],
   session_prompt: ["id", "agent", "session", "input", "messageId?", "model?", "instructions?", "context?"],
@@ -94,6 +94,7 @@ export const TO_PAGE = Object.freeze({
  * @property {boolean} credentials whether there is a callback
  * @property {StoreOption} store
  * @property {boolean} resume
+ * @property {object} [provider] scripted answers in place of the agents' models: a list, or a list by agent name
  *
  * @typedef {{kind: "call" | "stream", id: number, target: string, args: object}} Call keywords or positions
  * @typedef {{kind: "session_prompt", id: number, agent: string, session: string | null} & Prompt} SessionPrompt

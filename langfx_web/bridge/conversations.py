@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from langfx_web.agent import Agent
@@ -14,23 +14,33 @@ from langfx_web.bridge.outlet import Outlet
 from langfx_web.bridge.wire import Portable
 from langfx_web.durable import AgentSession, LineStream, Turn, TurnResult
 from langfx_web.stores import Store
+from langfx_web.testing import Script
 from langfx_web.tools import Tool
+
+Scripts: TypeAlias = Script | Mapping[str, Script]
+"""One script for all agents together, or one for each that is named."""
 
 
 class Conversations:
-    """Every agent with the page's tools added, and one object per conversation for all commands that name it."""
+    """Every agent with the page's tools added, and one object per conversation for all commands that name it.
 
-    def __init__(self, modules: Modules, page_tools: Sequence[Tool], store: Store) -> None:
+    A `script` (answers for all agents together, or by agent name) stands in for the agents' own models.
+    """
+
+    def __init__(self, modules: Modules, page_tools: Sequence[Tool], store: Store, *, script: Scripts | None) -> None:
         self._modules = modules
         self._page_tools = page_tools
         self._store = store
+        self._script = script
         self._agents: dict[str, Agent] = {}
         self._sessions: WeakValueDictionary[tuple[str, str], AgentSession] = WeakValueDictionary()
 
     def agent(self, name: str) -> Agent:
         """The agent with the page's tools; `no_agent`, or `invalid_tool` where a name is taken."""
         if name not in self._agents:
-            self._agents[name] = self._modules.agent(name).with_tools(self._page_tools)
+            agent = self._modules.agent(name).with_tools(self._page_tools)
+            script = self._script.get(name) if isinstance(self._script, Mapping) else self._script
+            self._agents[name] = agent if script is None else agent.with_model(script)
         return self._agents[name]
 
     def session(self, message: Mapping[str, Any]) -> AgentSession:
@@ -73,6 +83,13 @@ async def show_lines(lines: LineStream, outlet: Outlet) -> None:
             for line in batch:
                 outlet.send(Portable(text=line.text))
                 await outlet.room()
+
+
+def read_script(given: Any) -> Scripts | None:
+    """The scripted models of a setup: one for all agents, or one for each that is named; `invalid_argument`."""
+    if isinstance(given, Mapping):
+        return {name: Script(answers) for name, answers in given.items()}
+    return None if given is None else Script(given)
 
 
 def _plain_result(result: TurnResult) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from langfx_web.bridge.conversations import Conversations, show_lines, show_turn
+from langfx_web.bridge.conversations import Conversations, read_script, show_lines, show_turn
 from langfx_web.bridge.modules import Modules
 from langfx_web.bridge.outbox import Outbox, Post
 from langfx_web.bridge.outlet import Outlet
@@ -140,7 +140,8 @@ class Dispatch:
             await self._wait_for_schemas()
         page_tools = [self._page.tool(declared) for declared in message["tools"]]
         self._modules.load(message["modules"])
-        self._conversations = Conversations(self._modules, page_tools, MemoryStore())
+        script = read_script(message.get("provider"))
+        self._conversations = Conversations(self._modules, page_tools, MemoryStore(), script=script)
         self._has_credentials = message["credentials"]
         self._outbox.say("ready", version=self._version, agents=self._modules.agents)
 

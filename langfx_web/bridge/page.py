@@ -69,7 +69,7 @@ class Page:
             description=declared.get("description", ""),
             input=declared.get("inputSchema") or {"type": "object", "properties": {}, "additionalProperties": False},
             function=call,
-            idempotent=bool(declared.get("idempotent", False)),
+            idempotent=declared.get("idempotent"),
             writes=declared.get("writes"),
             trusted=bool(declared.get("trusted", False)),
             timeout=declared.get("timeout") or TOOL_TIMEOUT,

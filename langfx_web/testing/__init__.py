@@ -4,6 +4,7 @@ May import every layer. Read `models.py` first.
 """
 
 from langfx_web.testing.models import Echo, ScriptedModel, StaticResponse, StaticSequence
+from langfx_web.testing.script import Script
 from langfx_web.testing.time import ManualClock
 from langfx_web.transport import MockResponse, MockTransport
 
@@ -12,6 +13,7 @@ __all__ = [
     "ManualClock",
     "MockResponse",
     "MockTransport",
+    "Script",
     "ScriptedModel",
     "StaticResponse",
     "StaticSequence",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.errors import FakeExhaustedError
@@ -24,6 +24,9 @@ from langfx_web.messages import AIMessage, Text, Thought, ToolCall, UserMessage
 
 Answer: TypeAlias = str | AIMessage | BaseException | Callable[[ModelRequest], Any]
 """A text, a whole message (calls, thoughts, usage, finish reason), an error to raise, or a function of the request."""
+
+
+Value = TypeVar("Value")
 
 
 class ScriptedModel(LanguageModel):
@@ -107,12 +110,14 @@ class StaticSequence(ScriptedModel):
         return [] if self._repeat else self._responses[len(self.requests) :]
 
     def _answer(self, request: ModelRequest) -> Answer:
-        index = len(self.requests) - 1
-        if self._repeat:
-            return self._responses[index % len(self._responses)]
-        if index >= len(self._responses):
-            raise FakeExhaustedError(f"request {index + 1} came, and the script has {len(self._responses)} answers")
-        return self._responses[index]
+        return next_of(self._responses, len(self.requests), repeat=self._repeat)
+
+
+def next_of(answers: Sequence[Value], number: int, *, repeat: bool) -> Value:
+    """The answer to request `number` (from 1); `FakeExhaustedError` past the last one, unless they `repeat`."""
+    if number > len(answers) and not (repeat and answers):
+        raise FakeExhaustedError(f"request {number} came, and the script has {len(answers)} answers")
+    return answers[(number - 1) % len(answers)]
 
 
 def _deltas(message: AIMessage, chunk_size: int | None) -> Iterator[Delta]:

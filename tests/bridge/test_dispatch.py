@@ -49,6 +49,7 @@ SHOW = {
     "name": "show",
     "description": "Show it.",
     "inputSchema": {"type": "object", "properties": {"what": {"type": "string"}}},
+    "idempotent": True,
 }
 
 
@@ -283,6 +284,40 @@ async def test_close(shop: FakePage) -> None:
     shop.tell("close", handoff=False)
     await shop.wait(lambda message: message["kind"] == "closed")
     assert (await shop.end(id_))["error"]["code"] == "cancelled"
+
+
+SCRIPT = [{"toolCalls": [{"name": "get_order", "input": {"id": "12"}}]}, "Delivered."]
+
+
+@pytest.mark.parametrize("provider", [SCRIPT, {"support": SCRIPT}])
+async def test_a_scripted_provider_stands_in_for_the_models(page: FakePage, provider) -> None:
+    """For every agent, or for those that are named; past its end a request fails."""
+    await page.setup({"scripted_shop": SHOP}, provider=provider)
+    id_ = page.command("session_prompt", agent="support", session=None, input="Order 12?")
+    await page.end(id_)
+    lines = page.items(id_)
+    assert [line["content"] for line in lines if line["type"] == "tool_end"] == ['{"id":"12","status":"shipped"}']
+    assert [line["delta"] for line in lines if line["type"] == "text_delta"] == ["Delivered."]
+    end = await page.ask("session_prompt", agent="support", session=None, input="Again?")
+    assert end["value"]["error"]["code"] == "fake_exhausted"
+    other = await page.ask("session_prompt", agent="echo", session=None, input="hi")
+    assert (other["value"]["stopReason"] == "end_turn") is isinstance(provider, dict)
+
+
+async def test_a_script_that_cannot_be_read(page: FakePage) -> None:
+    """Fails the setup, with the place."""
+    error = await page.setup({}, provider=["fine", {"txt": "a"}])
+    assert (error["error"]["code"], error["error"]["details"]["place"]) == ("invalid_argument", 1)
+
+
+async def test_a_page_tool_must_say_whether_it_is_idempotent(page: FakePage) -> None:
+    """A stored conversation needs to know; the error names the tool."""
+    await page.setup(
+        {"careless_shop": SHOP}, tools=[{key: value for key, value in SHOW.items() if key != "idempotent"}]
+    )
+    end = await page.ask("session_prompt", agent="echo", session=None, input="x")
+    assert end["error"]["code"] == "invalid_tool"
+    assert "'show'" in end["error"]["message"]
 
 
 async def test_two_turns_at_once(shop: FakePage) -> None:

@@ -34,6 +34,7 @@ export async function uses(signal: AbortSignal): Promise<void> {
       return rejected ? `${provider}-${sessionId}` : { apiKey: "k", headers: { a: "b" }, expiresAt: new Date() };
     },
     store: { name: "shop" },
+    provider: [{ text: "One moment.", toolCalls: [{ name: "get_order", input: { id: "7" } }], pace: 30 }, "Shipped."],
     resume: false,
     baseUrl: "/static/",
     signal,
@@ -101,6 +102,8 @@ export async function misuses(): Promise<void> {
   await connect({ modules: "./shop.py" });
   // @ts-expect-error No such store.
   await connect({ store: "disk" });
+  // @ts-expect-error A misspelt field of a scripted answer.
+  await connect({ provider: [{ txt: "Hi" }] });
   // @ts-expect-error A tool needs a function.
   await connect({ tools: { a: { description: "", inputSchema: {} } } });
   // @ts-expect-error A credential needs its key.
