@@ -56,7 +56,8 @@ async function boot() {
     langfx = await connect({
       modules: ["support_agent.py", ...modules, "live.py"].map((name) => new URL(name, import.meta.url).href),
       tools,
-      credentials: async () => ({ apiKey }),
+      // Over at once, so that Python asks anew each time and a key that was cleared is not kept.
+      credentials: async () => ({ apiKey, expiresAt: Date.now() }),
       store: "memory",
       onProgress: (progress) => dispatch({ type: "progress", ...progress }),
     });

@@ -1,0 +1,87 @@
+// @ts-check
+/** What the tests drive in the page: `connect` with a few page tools, and turns whose events are kept with their times. */
+
+import { connect } from "/langfx-web.js";
+
+const noInput = { type: "object", properties: {}, additionalProperties: false };
+
+/** @type {Record<string, any>} */
+const tools = {
+  paint: {
+    description: "Colour the page.",
+    inputSchema: { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] },
+    idempotent: true,
+    execute: (/** @type {any} */ { colour }) => {
+      document.body.dataset["colour"] = colour;
+      return `painted ${colour}`;
+    },
+  },
+  refuse: {
+    description: "Throw.",
+    inputSchema: noInput,
+    idempotent: true,
+    execute: () => {
+      throw new Error("the page will not");
+    },
+  },
+  ignore: {
+    description: "Never answer.",
+    inputSchema: noInput,
+    idempotent: true,
+    timeout: 1,
+    execute: (/** @type {any} */ _, /** @type {any} */ { signal }) =>
+      new Promise(() => signal.addEventListener("abort", () => (document.body.dataset["ignored"] = "aborted"))),
+  },
+};
+
+/** @type {any} */
+const harness = {
+  langfx: null,
+  logs: [],
+  progress: [],
+  diagnostics: [],
+  credential: null,
+  turns: {},
+  sessions: {},
+
+  async connect(/** @type {any} */ options = {}) {
+    harness.langfx = await connect({
+      tools,
+      store: "memory",
+      credentials: async () => harness.credential,
+      onProgress: (progress) => harness.progress.push(progress),
+      onLog: (entry) => harness.logs.push(entry),
+      onEvent: (event) => harness.diagnostics.push(event),
+      ...options,
+    });
+    return harness.langfx.version;
+  },
+
+  /** Starts a turn under a name; sessions are kept by name, too. */
+  start(/** @type {string} */ name, /** @type {string} */ agent, /** @type {any} */ input, /** @type {string} */ session) {
+    const turn = (harness.sessions[session] ??= harness.langfx.agent(agent).session()).prompt(input);
+    const kept = (harness.turns[name] = { turn, events: /** @type {any[]} */ ([]), outcome: /** @type {any} */ (null) });
+    kept.outcome = harness.attempt(async () => {
+      for await (const event of turn) kept.events.push({ ...event, at: Date.now() / 1000 });
+      return { events: kept.events, result: await turn.result };
+    });
+  },
+
+  /** Resolves to the time at which the cancel was asked for. */
+  async cancel(/** @type {string} */ session) {
+    const at = Date.now() / 1000;
+    return { at, outcome: await harness.sessions[session].cancel() };
+  },
+
+  /** A value or an error, in a form that leaves the page. */
+  async attempt(/** @type {() => any} */ work) {
+    try {
+      return { value: (await work()) ?? null };
+    } catch (error) {
+      const { name, code, message, retryable, details } = /** @type {any} */ (error);
+      return { error: { name, code, message, retryable, details } };
+    }
+  },
+};
+
+Object.assign(globalThis, { harness });
