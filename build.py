@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from worker.bundle.bench import bench
-from worker.bundle.demo import demo_server, provider_server
+from worker.bundle.demo import demo_server
 from worker.bundle.dist import write_dist
 from worker.bundle.download import Cache, Clients
 from worker.bundle.environments import need_node, pip_command
@@ -59,11 +59,11 @@ def build(options: argparse.Namespace) -> int:
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Build, then serve the demo on loopback, offline, with a scripted model provider on a second origin."""
+    """Build, then serve the demo on loopback, offline, with a scripted model provider."""
     build(options)
-    script, dist, host, port = PLACE.root / "web/demo/scripted_provider.py", PLACE.dist, options.host, options.port
-    with provider_server(script) as provider, demo_server(dist, provider, host=host, port=port) as server:
-        print(f"the demo is at {server.url}, its scripted provider at {provider.origin}; stop with Ctrl-C", flush=True)
+    script = PLACE.root / "web" / "demo" / "scripted_provider.py"
+    with demo_server(PLACE.dist, script, host=options.host, port=options.port) as server:
+        print(f"the demo is at {server.url}; stop with Ctrl-C", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
     return 0

@@ -164,7 +164,8 @@ def result_message(planned: PlannedCall, content: str, *, is_error: bool) -> Too
 
 
 def _told(error: LangfxError) -> str:
-    return f"Error: {error.message}"
+    """What the model reads of a call that was not run: bad arguments are listed, anything else is said."""
+    return error.message if isinstance(error, ToolArgumentError) else f"Error: {error.message}"
 
 
 async def _cancelled(tasks: list[asyncio.Task[ToolOutcome]]) -> None:

@@ -74,7 +74,7 @@ def fitted(text: str) -> str:
 
 
 def _failed(error: LangfxError) -> ToolOutcome:
-    return ToolOutcome(content=f"Error: {error.message}", is_error=True, error=error)
+    return ToolOutcome(content=error.message, is_error=True, error=error)
 
 
 async def _stopped(task: asyncio.Task[ToolResult], cleanup: float = 1.0) -> None:

@@ -182,7 +182,7 @@ async def test_a_page_tool_that_throws_is_told_to_the_model(shop: FakePage) -> N
     shop.tell("tool_result", id=99, value="never asked")
     assert (await shop.end(id_))["value"]["stopReason"] == "end_turn"
     (end,) = [line for line in shop.items(id_) if line["type"] == "tool_end"]
-    assert (end["content"], end["errorCode"]) == ("Error: no map", "tool_failed")
+    assert (end["content"], end["errorCode"]) == ("no map", "tool_failed")
 
 
 async def test_cancelling_a_turn_cancels_its_page_tool(shop: FakePage) -> None:

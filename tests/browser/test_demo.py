@@ -1,6 +1,5 @@
 """The demo page, as its visitors meet it."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.conftest import ROOT
 from tests.browser.provider import Text, says, stream
 from tests.browser.tab import Console
-from worker.bundle.demo import load_respond, provider_route
+from worker.bundle import demo as bundle
 from worker.bundle.server import Server
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
@@ -84,12 +83,7 @@ def demo_page(browser: Browser) -> Iterator[Callable[..., Demo]]:
 @pytest.fixture(scope="module")
 def demo_server(dist: Path) -> Iterator[Server]:
     """`dist/` with the demo's own scripted provider, as `build.py serve` has it."""
-    with Server(dist) as server:
-        respond = load_respond(ROOT / "web" / "demo" / "scripted_provider.py")
-        server.routes["POST /v1/messages"] = provider_route(respond)
-        server.routes["GET /demo/provider.json"] = lambda exchange: exchange.respond(
-            200, {"Content-Type": "application/json"}, json.dumps({"baseUrl": f"{server.origin}/v1"})
-        )
+    with bundle.demo_server(dist, ROOT / "web" / "demo" / "scripted_provider.py", host="127.0.0.1", port=0) as server:
         yield server
 
 

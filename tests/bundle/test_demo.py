@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.bundle.demo import demo_server, load_respond, provider_server
+from worker.bundle.demo import demo_server, load_respond
 from worker.bundle.outcome import CheckFailed
 from worker.bundle.server import Server
 
@@ -42,30 +42,31 @@ def ask(server: Server, path: str, *, method: str = "GET", body: bytes | None = 
         connection.close()
 
 
-def test_provider_streams_what_its_script_answers(script: Path) -> None:
+@pytest.fixture
+def dist(tmp_path: Path) -> Path:
+    """A folder whose file says that there is no provider."""
+    (tmp_path / "dist" / "demo").mkdir(parents=True)
+    (tmp_path / "dist" / "demo" / "provider.json").write_text('{"baseUrl": null}')
+    return tmp_path / "dist"
+
+
+def test_provider_streams_what_its_script_answers(script: Path, dist: Path) -> None:
     """The route hands the JSON body to the script and sends on what comes back."""
-    with provider_server(script) as provider:
-        assert ask(provider, "/v1/messages", method="POST", body=b'{"say": "hi"}') == (200, b"hi!")
-        assert ask(provider, "/v1/messages", method="POST", body=b"no json")[0] == 400
+    with demo_server(dist, script, host="127.0.0.1", port=0) as server:
+        assert ask(server, "/v1/messages", method="POST", body=b'{"say": "hi"}') == (200, b"hi!")
+        assert ask(server, "/v1/messages", method="POST", body=b"no json")[0] == 400
 
 
-def test_demo_is_told_where_its_provider_is(script: Path, tmp_path: Path) -> None:
-    """Served by us, the demo finds the provider on another origin; the file of `dist/` says there is none."""
-    (tmp_path / "demo").mkdir()
-    (tmp_path / "demo" / "provider.json").write_text('{"baseUrl": null}')
-    with provider_server(script) as provider, demo_server(tmp_path, provider, host="127.0.0.1", port=0) as server:
+def test_demo_is_told_where_its_provider_is(script: Path, dist: Path) -> None:
+    """Served by us, the demo finds the provider on its own origin; the file of `dist/` says there is none."""
+    with demo_server(dist, script, host="127.0.0.1", port=0) as server:
         status, body = ask(server, "/demo/provider.json")
-        assert (status, json.loads(body)) == (200, {"baseUrl": f"{provider.origin}/v1"})
-        assert server.origin != provider.origin
+        assert (status, json.loads(body)) == (200, {"baseUrl": "/v1"})
 
 
-def test_a_taken_port_gives_the_next_one(script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_taken_port_gives_the_next_one(script: Path, dist: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The demo starts all the same and says which port was taken."""
-    with (
-        Server() as taken,
-        provider_server(script) as provider,
-        demo_server(tmp_path, provider, host="127.0.0.1", port=taken.port) as server,
-    ):
+    with Server() as taken, demo_server(dist, script, host="127.0.0.1", port=taken.port) as server:
         assert server.port > taken.port
     assert f"port {taken.port} cannot be used" in capsys.readouterr().out
 

@@ -42,11 +42,11 @@ async def test_a_value_and_a_reported_failure() -> None:
 @pytest.mark.parametrize(
     ("error", "content"),
     [
-        (ValueError("no such order"), "Error: no such order"),
-        (RuntimeError(""), "Error: the tool failing failed without a message"),
-        (RuntimeError("key sk-abcdef123456 refused"), "Error: key *** refused"),
-        (asyncio.CancelledError(), "Error: the tool failing was cancelled from inside"),
-        (TimeoutError("own timeout"), "Error: own timeout"),
+        (ValueError("no such order"), "no such order"),
+        (RuntimeError(""), "the tool failing failed without a message"),
+        (RuntimeError("key sk-abcdef123456 refused"), "key *** refused"),
+        (asyncio.CancelledError(), "the tool failing was cancelled from inside"),
+        (TimeoutError("own timeout"), "own timeout"),
     ],
 )
 async def test_exceptions_become_results(error, content) -> None:

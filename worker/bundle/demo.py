@@ -1,4 +1,4 @@
-"""The demo as it is served: `dist/`, and on a second origin a model provider that answers from a script."""
+"""The demo as it is served: `dist/`, and a model provider that answers from a script."""
 
 import importlib.util
 import json
@@ -8,25 +8,9 @@ from pathlib import Path
 
 from worker.bundle.exchange import Exchange
 from worker.bundle.outcome import CannotRun, CheckFailed
-from worker.bundle.server import Cors, Route, Server
+from worker.bundle.server import Route, Server
 
 Respond = Callable[[dict[str, object]], tuple[int, dict[str, str], list[bytes | float]]]
-
-PROVIDER_CORS = Cors(
-    headers=(
-        "content-type",
-        "x-api-key",
-        "anthropic-version",
-        "anthropic-beta",
-        "anthropic-dangerous-direct-browser-access",
-    ),
-    expose=("request-id", "retry-after"),
-)
-
-
-def provider_server(script: Path) -> Server:
-    """A server, not yet started, of the provider whose `respond` is defined in the Python file `script`."""
-    return Server(routes={"POST /v1/messages": provider_route(load_respond(script))}, cors=PROVIDER_CORS)
 
 
 def provider_route(respond: Respond) -> Route:
@@ -55,20 +39,25 @@ def load_respond(script: Path) -> Respond:
     return respond
 
 
-def demo_server(dist: Path, provider: Server, *, host: str, port: int) -> Server:
-    """A server, not yet started, of `dist`, whose demo asks `provider`; takes the next free port from `port` on.
+def demo_server(dist: Path, script: Path, *, host: str, port: int) -> Server:
+    """A server, not yet started, of `dist` and of the provider whose `respond` is defined in the Python file `script`.
 
-    It answers the provider's routes, too, since Python in the worker knows the page's origin without being told.
+    It takes the next free port from `port` on.
     """
-    address = json.dumps({"baseUrl": f"{provider.origin}/v1"})
-
-    def provider_address(exchange: Exchange) -> None:
-        exchange.respond(200, {"Content-Type": "application/json", "Cache-Control": "no-cache"}, address)
-
-    routes = {"GET /demo/provider.json": provider_address, **provider.routes}
+    answers = provider_route(load_respond(script))
     for candidate in range(port, min(port + 100, 65536)):
         try:
-            return Server(dist, routes=routes, host=host, port=candidate)
+            return Server(dist, routes=demo_routes(answers), host=host, port=candidate)
         except OSError as error:
             print(f"port {candidate} cannot be used ({error.strerror}), trying the next one", flush=True)
     raise CannotRun(f"no free port from {port} on: give another one with --port")
+
+
+def demo_routes(answers: Route) -> dict[str, Route]:
+    """What a server of the demo answers beside the files: the provider, and where it is."""
+
+    def address(exchange: Exchange) -> None:
+        headers = {"Content-Type": "application/json", "Cache-Control": "no-cache"}
+        exchange.respond(200, headers, json.dumps({"baseUrl": "/v1"}))
+
+    return {"POST /v1/messages": answers, "GET /demo/provider.json": address}

@@ -149,12 +149,18 @@ def _npm_metadata(version: str, folder: str) -> dict[str, object]:
 
 def _demo(source: Path) -> dict[str, bytes]:
     """The demo page, also as the page of the folder itself; without a server of ours it has no scripted provider."""
-    paths = [path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    files = {f"demo/{path.relative_to(source).as_posix()}": path.read_bytes() for path in paths}
+    paths = {path.relative_to(source): path for path in source.rglob("*") if path.is_file()}
+    shipped = {name: path for name, path in paths.items() if not any(_is_made(part) for part in name.parts)}
+    files = {f"demo/{name.as_posix()}": path.read_bytes() for name, path in shipped.items()}
     files["demo/provider.json"] = b'{"baseUrl": null}\n'
     if "demo/index.html" in files:
         files["index.html"] = _with_base(files["demo/index.html"].decode(), "demo/").encode()
     return files
+
+
+def _is_made(part: str) -> bool:
+    """Whether a file or folder of this name is what some tool left there."""
+    return part == "__pycache__" or part.startswith(".")
 
 
 def _with_base(html: str, base: str) -> str:
