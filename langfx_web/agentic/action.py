@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, dataclass_transform
 
@@ -11,7 +12,7 @@ from langfx_web.llms import LanguageModel
 
 
 @dataclass_transform(frozen_default=True)
-class Action:
+class Action(ABC):
     """Configuration plus one hook: annotate fields, write `call`, run it with `invoke`.
 
     Annotated fields make the constructor of a frozen dataclass; a class with an `__init__` of its own is left alone.
@@ -28,9 +29,9 @@ class Action:
         """What the trace calls it."""
         return type(self).__name__
 
+    @abstractmethod
     async def call(self, session: Session, **inputs: Any) -> Any:
         """The work itself; for authors, never called directly."""
-        raise NotImplementedError(f"{type(self).__name__} has no call()")
 
     async def invoke(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -51,9 +52,9 @@ class ScriptedModel(LanguageModel):
         self._delay = delay
         self._fail_after = fail_after
 
+    @abstractmethod
     def _answer(self, request: ModelRequest) -> Answer:
         """What to say to this request."""
-        raise NotImplementedError
 
     async def _stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)

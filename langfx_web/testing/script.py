@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from langfx_web import errors
 from langfx_web.errors import InvalidArgumentError, LMError
 from langfx_web.json_text import dumps
-from langfx_web.llms import ModelRequest
+from langfx_web.llms import LanguageModel, ModelRequest
 from langfx_web.llms.delta import (
     CallEnd,
     CallStart,
@@ -22,7 +22,7 @@ from langfx_web.llms.delta import (
     ThoughtPiece,
     UsageReport,
 )
-from langfx_web.testing.models import ScriptedModel, next_of
+from langfx_web.testing.models import next_of
 from langfx_web.usage import Usage
 
 ScriptedAnswer: TypeAlias = str | Mapping[str, Any]
@@ -72,11 +72,15 @@ class Answer:
         return answer
 
 
-class Script(ScriptedModel):
-    """Answers one request after another from a script; past its end `FakeExhaustedError`, unless it is to `repeat`."""
+class Script(LanguageModel):
+    """Answers one request after another from a script; past its end `FakeExhaustedError`, unless it is to `repeat`.
+
+    `requests` lists what it was asked, in order.
+    """
 
     def __init__(self, answers: Sequence[ScriptedAnswer], *, repeat: bool = False, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(**{"model": "Script", **options})
+        self.requests: list[ModelRequest] = []
         self._answers = [Answer.of(given, place) for place, given in enumerate(answers)]
         self._repeat = repeat
 
