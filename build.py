@@ -22,7 +22,7 @@ from pathlib import Path
 
 from worker.bundle.bench import bench
 from worker.bundle.demo import demo_server
-from worker.bundle.dist import write_dist
+from worker.bundle.dist import node_toolchain, write_dist
 from worker.bundle.download import Cache, Clients
 from worker.bundle.environments import need_node, pip_command
 from worker.bundle.outcome import BuildError
@@ -49,10 +49,10 @@ def main(arguments: list[str]) -> int:
 
 def build(options: argparse.Namespace) -> int:
     """Write `dist/`."""
-    need_node()
-    started, pins = time.monotonic(), read_pins()
+    node, started, pins = need_node(), time.monotonic(), read_pins()
+    cache = _cache(pins)
     with PLACE.held():
-        write_dist(PLACE, pins, _cache(pins))
+        write_dist(PLACE, pins, cache, node_toolchain(PLACE, pins, cache, node=node))
     size = sum(path.stat().st_size for path in PLACE.dist.rglob("*") if path.is_file())
     print(f"built dist/ ({size / 1e6:.1f} MB) in {time.monotonic() - started:.1f} s")
     return 0

@@ -3,6 +3,9 @@
  * Files of the runtime folder: downloaded side by side, counted byte by byte, checked against the manifest.
  */
 
+import { isGzipped } from "./pack.js";
+
+/** @typedef {import("./protocol.js").Content} Content */
 /** @typedef {import("./protocol.js").ManifestFile} ManifestFile */
 /** @typedef {{after(milliseconds: number, then: () => void): () => void}} Clock `after` returns what stops the timer */
 
@@ -73,11 +76,11 @@ async function attempt(file, expected, { base, fetch, clock, priority = "auto", 
   try {
     const response = await fetch(new URL(file, base), { priority, signal: controller.signal });
     if (!response.ok) throw downloadFailed(file, response.status);
-    const buffer = await readAll(response, file, expected.size, (bytes) => {
+    const { buffer, sha256 } = await readAll(response, file, expected, (bytes) => {
       stall.moved();
       received(bytes);
     });
-    await check(buffer, file, expected.sha256, response);
+    await check(buffer, file, sha256, response);
     return buffer;
   } catch (error) {
     controller.abort();
@@ -90,21 +93,33 @@ async function attempt(file, expected, { base, fetch, clock, priority = "auto", 
 /**
  * @param {Response} response
  * @param {string} file
- * @param {number} size
+ * @param {ManifestFile} expected
  * @param {(bytes: number) => void} received
  */
-async function readAll(response, file, size, received) {
+async function readAll(response, file, expected, received) {
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  let part = await reader.read();
+  const { size, sha256 } = asSent(expected, part.value);
   const bytes = new Uint8Array(size);
   let offset = 0;
-  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  for (; !part.done; part = await reader.read()) {
     if (offset + part.value.length > size) throw integrityFailed(file, response, `more than ${size} bytes`);
     bytes.set(part.value, offset);
     offset += part.value.length;
     received(offset);
   }
   if (offset < size) throw integrityFailed(file, response, `${offset} bytes instead of ${size}`);
-  return bytes.buffer;
+  return { buffer: bytes.buffer, sha256 };
+}
+
+/**
+ * Some hosts unpack what is gzipped, and the browser then gets the zip itself.
+ * @param {ManifestFile} expected
+ * @param {Uint8Array} [start]
+ * @returns {Content}
+ */
+function asSent(expected, start) {
+  return start && expected.unpacked && !isGzipped(start) ? expected.unpacked : expected;
 }
 
 /**

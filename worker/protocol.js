@@ -135,7 +135,9 @@ export const TO_PAGE = Object.freeze({
  * @typedef {Ready | Progress | Log | Fatal | Closed | Diagnostic} Notice what carries no id
  * @typedef {(Notice | Value | Items | End | Failed | ToolCall | ToolCancel | CredentialRequest) & Extras} ToPage
  *
- * @typedef {{size: number, sha256: string, set: "boot" | "schemas" | "page"}} ManifestFile `sha256` in SRI spelling
+ * @typedef {{size: number, sha256: string}} Content `sha256` in SRI spelling
+ * @typedef {"boot" | "schemas" | "extra" | "wheels" | "page"} FileSet files that are loaded together
+ * @typedef {Content & {set: FileSet, unpacked?: Content}} ManifestFile `unpacked`: of a pack that the host unpacks
  * @typedef {object} Manifest
  * @property {1} format
  * @property {string} version

@@ -3,6 +3,7 @@
 interface PyodideOptions {
   indexURL: string;
   packageBaseUrl: string;
+  stdLibURL: string;
   lockFileContents: Promise<string>;
   env: Record<string, string>;
   fsInit(fs: { writeFile(path: string, bytes: Uint8Array): void }, info: { sitePackages: string }): Promise<void>;
@@ -13,7 +14,8 @@ interface PyodideOptions {
 
 interface PyodideAPI {
   pyimport(name: string): any;
-  unpackArchive(buffer: ArrayBuffer, format: string, options: { extractDir: string }): void;
+  runPython(code: string): any;
+  FS: { mkdirTree(path: string): void; writeFile(path: string, bytes: Uint8Array): void };
   /** Private to Pyodide: `on_fatal` is called once the interpreter is beyond use. */
   _api: { on_fatal?: (error: unknown) => void };
 }

@@ -1,19 +1,26 @@
 // @ts-check
 /**
- * Boots Pyodide once: downloads, start, our wheel, and pydantic's wheels in the background.
+ * Boots Pyodide once: downloads, start, our package, and what typed work needs in the background.
  */
 
-import { BootError, download, toWire } from "./download.js";
+import { BootError, download } from "./download.js";
+import { LaterSet } from "./later.js";
+import { unzipped } from "./pack.js";
 
 /** @typedef {import("./protocol.js").Boot} Boot */
 /** @typedef {import("./protocol.js").Manifest} Manifest */
 /** @typedef {(text: string, blobs: ArrayBuffer[]) => void} PostText */
 /** @typedef {Map<string, Promise<ArrayBuffer>>} Files by path below the runtime folder */
 
-/** Milliseconds after the start when pydantic's wheels are unpacked unasked. */
-const UNPACK_AFTER = 200;
+/** Where Python finds our package, without a file of it being written. */
+const PACKAGE_PATH = "/lib/langfx.zip";
+/** Milliseconds after the start when pydantic is written unasked. */
+const WRITE_AFTER = 200;
 /** Bytes between two posts about progress. */
 const PROGRESS_STEP = 128 * 1024;
+/** Python remembers which files a folder had. */
+const FORGET_MISSING = "import importlib; importlib.invalidate_caches()";
+const VERSIONS = "import sys, langfx_web; f'{sys.version.split()[0]} {langfx_web.__version__}'";
 /** The smallest WebAssembly module: magic number and version. */
 const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
@@ -49,25 +56,28 @@ export async function startRuntime(boot, { loadPyodide, createPyodideModule, pos
     () => progress.enter("start"),
     () => {},
   );
-  const requestWheels = () => downloadSet("schemas", manifest, base);
-  const wheels = arrived.then(requestWheels);
-  wheels.catch(() => {});
 
   const site = { packages: "" };
+  const later = laterSets(manifest, base, (packed) => install(pyodide, site.packages, packed));
+  arrived.then(
+    () => later.schemas.prefetch(),
+    () => {},
+  );
+  /** @type {PyodideAPI} */
   const pyodide = await standingIn(files, base, () =>
     firstOf(arrived, loadPyodide({ ...pythonOptions(files, base, tell, site), createPyodideModule })),
   );
   pyodide._api.on_fatal = (error) => tell({ kind: "fatal", error: stopped(error) });
+  progress.enter("packages");
+  checkVersions(pyodide, manifest);
 
-  const schemas = unpacking(wheels, requestWheels, (wheel) => {
-    pyodide.unpackArchive(wheel, "wheel", { extractDir: site.packages });
-  });
+  const load = (/** @type {"schemas" | "extra"} */ set) => later[set].load();
   const page = { version: manifest.version, page: boot.page, secure: globalThis.isSecureContext ?? false };
   const entry = pyodide.pyimport("langfx_web.bridge.entry");
-  const dispatch = entry.start(post, openExchange, schemas, JSON.stringify(page));
+  const dispatch = entry.start(post, openExchange, load, JSON.stringify(page));
   entry.destroy();
   progress.enter("modules");
-  setTimeout(schemas, UNPACK_AFTER);
+  setTimeout(() => later.schemas.load(), WRITE_AFTER);
   return dispatch;
 }
 
@@ -93,6 +103,8 @@ class Progress {
   #total = 0;
   #posted = 0;
   /** @type {Map<string, number>} */
+  #sizes = new Map();
+  /** @type {Map<string, number>} */
   #received = new Map();
   #tell;
 
@@ -105,14 +117,19 @@ class Progress {
     for (const [file, { set, size }] of Object.entries(files)) {
       if (set !== "boot") continue;
       this.#total += size;
+      this.#sizes.set(file, size);
       if (isScript(file)) this.#received.set(file, size);
     }
     this.#post();
   }
 
-  /** @param {string} file @param {number} bytes a retry counts again from 0, the sum does not go back */
+  /**
+   * @param {string} file
+   * @param {number} bytes a retry counts again from 0, the sum does not go back; a pack that the host unpacked has more
+   */
   received(file, bytes) {
-    this.#received.set(file, Math.max(bytes, this.#received.get(file) ?? 0));
+    const size = this.#sizes.get(file) ?? 0;
+    this.#received.set(file, Math.min(size, Math.max(bytes, this.#received.get(file) ?? 0)));
     if (this.#loaded - this.#posted >= PROGRESS_STEP) this.#post();
   }
 
@@ -136,7 +153,7 @@ class Progress {
 
 /**
  * Starts the downloads of a set, all at once.
- * @param {"boot" | "schemas"} set
+ * @param {"boot" | "schemas" | "extra"} set
  * @param {Manifest} manifest
  * @param {string} base
  * @param {Progress} [progress]
@@ -159,13 +176,53 @@ function downloadSet(set, manifest, base, progress) {
   return files;
 }
 
+/**
+ * @param {Manifest} manifest
+ * @param {string} base
+ * @param {(packed: Iterable<[path: string, bytes: Uint8Array]>) => void} install
+ */
+function laterSets(manifest, base, install) {
+  const set = (/** @type {"schemas" | "extra"} */ name) => {
+    return new LaterSet(() => downloadSet(name, manifest, base), install);
+  };
+  return { schemas: set("schemas"), extra: set("extra") };
+}
+
+/**
+ * Puts files where Python looks for packages.
+ * @param {PyodideAPI} pyodide
+ * @param {string} folder
+ * @param {Iterable<[path: string, bytes: Uint8Array]>} packed
+ */
+function install({ FS, runPython }, folder, packed) {
+  for (const [path, bytes] of packed) {
+    const file = `${folder}/${path}`;
+    FS.mkdirTree(file.slice(0, file.lastIndexOf("/")));
+    FS.writeFile(file, bytes);
+  }
+  runPython(FORGET_MISSING);
+}
+
+/**
+ * Packs of another build would fail later, and obscurely.
+ * @param {PyodideAPI} pyodide
+ * @param {Manifest} manifest
+ */
+function checkVersions(pyodide, { python, version }) {
+  const found = pyodide.runPython(VERSIONS);
+  const expected = `${python} ${version}`;
+  if (found === expected) return;
+  const text = `Python and langfx_web are ${found}, and the manifest says ${expected}.`;
+  throw new BootError("boot_failed", text, { found, expected });
+}
+
 /** @param {string} file */
 function isScript(file) {
   return /\.m?js$/.test(file);
 }
 
 /**
- * What Pyodide is started with. Our wheel is read by zipimport, from a path that Python has from the start.
+ * What Pyodide is started with. Our package is read by zipimport, from a path that Python has from the start.
  * @param {Files} files
  * @param {string} base
  * @param {(message: object) => void} tell
@@ -173,17 +230,16 @@ function isScript(file) {
  * @returns {PyodideOptions}
  */
 function pythonOptions(files, base, tell, site) {
-  const wheel = [...files.keys()].find((file) => file.startsWith("wheels/langfx_web-")) ?? "wheels/langfx_web-*.whl";
-  const wheelBytes = arrivalOf(files, wheel);
-  const path = `/lib/${wheel.slice("wheels/".length)}`;
+  const zip = arrivalOf(files, "langfx.pack").then(unzipped);
   return {
     indexURL: `${base}pyodide/`,
     packageBaseUrl: `${base}wheels/`,
+    stdLibURL: `${base}python.pack`,
     lockFileContents: arrivalOf(files, "pyodide-lock.json").then((buffer) => new TextDecoder().decode(buffer)),
-    env: { PYTHONPATH: path },
+    env: { PYTHONPATH: PACKAGE_PATH },
     fsInit: async (fs, { sitePackages }) => {
       site.packages = sitePackages;
-      fs.writeFile(path, new Uint8Array(await wheelBytes));
+      fs.writeFile(PACKAGE_PATH, new Uint8Array(await zip));
     },
     stdout: (text) => tell({ kind: "log", level: "info", text }),
     stderr: (text) => tell({ kind: "log", level: "warn", text }),
@@ -216,7 +272,8 @@ async function standingIn(files, base, work) {
     const url = input instanceof Request ? input.url : String(input);
     const file = url.startsWith(base) ? url.slice(base.length) : "";
     if (!files.has(file)) return original.call(globalThis, input, init);
-    return arrivalOf(files, file).then((buffer) => new Response(buffer, { headers }));
+    const content = arrivalOf(files, file).then((buffer) => (file.endsWith(".pack") ? unzipped(buffer) : buffer));
+    return content.then((buffer) => new Response(buffer, { headers }));
   };
   try {
     return await work();
@@ -237,29 +294,6 @@ function firstOf(needed, result) {
     needed.catch(reject);
     result.then(resolve, reject);
   });
-}
-
-/**
- * Returns `schemas()`, which resolves to "" once the wheels are unpacked, or to the JSON text of a wire error.
- * Unpacks once; after a failure the next call tries again.
- * @param {Promise<Files> | Files | undefined} wheels under way
- * @param {() => Files} request asks for them again
- * @param {(wheel: ArrayBuffer) => void} unpack
- */
-function unpacking(wheels, request, unpack) {
-  /** @type {Promise<string> | undefined} */
-  let outcome;
-  const attempt = async () => {
-    try {
-      wheels ??= request();
-      for (const wheel of await Promise.all((await wheels).values())) unpack(wheel);
-      return "";
-    } catch (error) {
-      wheels = outcome = undefined;
-      return JSON.stringify(toWire(error));
-    }
-  };
-  return () => (outcome ??= attempt());
 }
 
 /** @param {unknown} error @returns {import("./protocol.js").WireError} */

@@ -152,6 +152,7 @@ class Loop:
         left = self._remaining()
         if left is not None and (lm.timeout is None or left < lm.timeout):
             lm = lm.with_options(timeout=left)
+        await self._agent.tools.ready()
         try:
             async with lm.stream(self.transcript, tools=self._agent.tools.declarations()) as chunks:
                 async for chunk in chunks:

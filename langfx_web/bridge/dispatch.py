@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from langfx_web.bridge.conversations import Conversations, read_script, show_lines, show_turn
 from langfx_web.bridge.modules import Modules
@@ -19,10 +19,12 @@ from langfx_web.bridge.wire import PROTOCOL, error_fields, portable, read
 from langfx_web.errors import BridgeError, CredentialsError, LangfxError, StoreError
 from langfx_web.json_text import loads
 from langfx_web.messages.codec import encode
+from langfx_web.schemas import wait_for_pydantic
 from langfx_web.stores import MemoryStore
 
 MAX_COMMANDS = 1024
 CANCELLED = {"code": "cancelled", "name": "AbortError", "message": "cancelled", "retryable": False, "details": {}}
+SCHEMAS_PACK = frozenset({"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"})
 ENDS_NOTHING = frozenset(
     {"cancel", "credit", "tool_result", "tool_error", "credential_result", "credential_error", "close"}
 )
@@ -31,22 +33,24 @@ ENDS_NOTHING = frozenset(
 class Dispatch:
     """Everything one page asks of the worker.
 
-    `post` sends text and buffers to the page; `schemas` waits until pydantic can be imported and returns "" or the JSON
-    text of an error; modules of the page are written below `folder`.
+    `post` sends text and buffers to the page; `load` makes a pack importable, `schemas` with pydantic or `extra` with
+    the rest of the standard library, and returns "" or the JSON text of an error; modules of the page are written below
+    `folder`.
     """
 
     def __init__(
         self,
         post: Post,
         *,
-        schemas: Callable[[], Awaitable[str]],
+        load: Callable[[Literal["schemas", "extra"]], Awaitable[str]],
         version: str,
         folder: Path,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self._outbox = Outbox(post)
         self._page = Page(self._outbox)
-        self._schemas = schemas
+        self._load = load
+        self._calls_need_schemas = False
         self._version = version
         self._modules = Modules(folder)
         self._conversations: Conversations | None = None
@@ -113,6 +117,7 @@ class Dispatch:
         id_ = message["id"]
         if self._has_credentials:
             ask_page.set(self._page.credential)
+        wait_for_pydantic.set(lambda: self._wait_for("schemas"))
         try:
             await self._handlers[message["kind"]](message)
         except asyncio.CancelledError:
@@ -135,9 +140,7 @@ class Dispatch:
             raise StoreError(
                 'this release keeps conversations in memory only: use store: "memory"', code="store_unavailable"
             )
-        sources = [module["source"] for module in message["modules"]]
-        if "pydantic" in Modules.imported_names(sources):
-            await self._wait_for_schemas()
+        await self._prepare_for([module["source"] for module in message["modules"]])
         page_tools = [self._page.tool(declared) for declared in message["tools"]]
         self._modules.load(message["modules"])
         script = read_script(message.get("provider"))
@@ -145,17 +148,26 @@ class Dispatch:
         self._has_credentials = message["credentials"]
         self._outbox.say("ready", version=self._version, agents=self._modules.agents)
 
+    async def _prepare_for(self, sources: Sequence[str]) -> None:
+        """Load what the page's modules import; whoever uses a `Schema` by hand may do so without awaiting anything."""
+        imported = Modules.imported_names(sources)
+        if Modules.lacks_standard_modules(imported):
+            await self._wait_for("extra")
+        if imported & SCHEMAS_PACK:
+            await self._wait_for("schemas")
+        self._calls_need_schemas = any("Schema" in source for source in sources)
+
     async def _check_agent(self, message: Mapping[str, Any]) -> None:
         self._hosted().agent(message["agent"])
         self._outbox.say("result", id=message["id"], value=None)
 
     async def _call(self, message: Mapping[str, Any]) -> None:
-        await self._wait_for_schemas()
+        await self._wait_before_calls()
         value = await called(self._modules.function(message["target"]), message["args"])
         self._outbox.say("result", id=message["id"], value=value)
 
     async def _stream(self, message: Mapping[str, Any]) -> None:
-        await self._wait_for_schemas()
+        await self._wait_before_calls()
         outlet = self._outlet(message["id"])
         async with aclosing(items_of(self._modules.function(message["target"]), message["args"])) as items:
             async for item in items:
@@ -164,7 +176,7 @@ class Dispatch:
         outlet.end(None)
 
     async def _session_prompt(self, message: Mapping[str, Any]) -> None:
-        await self._wait_for_schemas()
+        await self._hosted().agent(message["agent"]).tools.ready()
         turn = self._hosted().prompt(message)
         accepted = await turn.accepted
         value = {"messageId": accepted.message_id, "sessionId": accepted.session_id}
@@ -189,9 +201,12 @@ class Dispatch:
             raise BridgeError("a command came before the setup")
         return self._conversations
 
-    async def _wait_for_schemas(self) -> None:
-        """Commands that may need pydantic start once it can be imported."""
-        failure = await self._schemas()
+    async def _wait_before_calls(self) -> None:
+        if self._calls_need_schemas:
+            await self._wait_for("schemas")
+
+    async def _wait_for(self, pack: Literal["schemas", "extra"]) -> None:
+        failure = await self._load(pack)
         if failure:
             facts = loads(failure)
             raise LangfxError(

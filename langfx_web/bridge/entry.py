@@ -11,7 +11,7 @@ import random
 import sys
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from langfx_web.bridge.dispatch import Dispatch
 from langfx_web.json_text import loads
@@ -34,14 +34,14 @@ class PostToPage(Protocol):
         """Send."""
 
 
-class SchemasReady(Protocol):
-    """The worker's function whose promise settles when pydantic can be imported: "" or the JSON text of an error."""
+class LoadPack(Protocol):
+    """The worker's function that makes a set of packs importable: "" or the JSON text of an error."""
 
-    def __call__(self) -> Awaitable[str]:
-        """Wait."""
+    def __call__(self, set_: Literal["schemas", "extra"], /) -> Awaitable[str]:
+        """Load, or wait for what is under way."""
 
 
-def start(post: PostToPage, open_exchange: Any, schemas: SchemasReady, boot_text: str) -> Any:
+def start(post: PostToPage, open_exchange: Any, load: LoadPack, boot_text: str) -> Any:
     """Connect the two ends; the result is the function that takes each post of the page as text and buffers."""
     boot = loads(boot_text)
     # A restored memory snapshot would repeat the same numbers in every tab.
@@ -55,7 +55,7 @@ def start(post: PostToPage, open_exchange: Any, schemas: SchemasReady, boot_text
             blobs.push(to_js(data).buffer)
         post(text, blobs)
 
-    dispatch = Dispatch(send, schemas=schemas, version=boot["version"], folder=MODULES_FOLDER)
+    dispatch = Dispatch(send, load=load, version=boot["version"], folder=MODULES_FOLDER)
 
     def receive(text: str, blobs: Any) -> None:
         dispatch.receive(text, [blob.to_bytes() for blob in blobs])

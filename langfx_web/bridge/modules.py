@@ -8,6 +8,7 @@ import keyword
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,6 +44,11 @@ class Modules:
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     names.add(node.module.partition(".")[0])
         return names
+
+    @staticmethod
+    def lacks_standard_modules(names: Iterable[str]) -> bool:
+        """Whether some of these names are of the standard library and cannot be imported yet."""
+        return any(name in sys.stdlib_module_names and find_spec(name) is None for name in names)
 
     def load(self, given: Iterable[Mapping[str, str]]) -> None:
         """Write and import modules given as `{url, source}`; they may import each other."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from langfx_web.errors import InvalidValueError
 from langfx_web.messages import ToolDeclaration
+from langfx_web.schemas import pydantic_arrived
 from langfx_web.tools.tool import Tool
 
 MAX_TOOLS = 64
@@ -39,6 +40,11 @@ class ToolRegistry:
     def names(self) -> list[str]:
         """The names, in order."""
         return list(self._tools)
+
+    async def ready(self) -> None:
+        """Return once the schemas of all of them can be built; `download_failed` where pydantic did not arrive."""
+        if any(tool.is_typed for tool in self):
+            await pydantic_arrived()
 
     def declarations(self) -> tuple[ToolDeclaration, ...]:
         """What a provider is told of them."""

@@ -12,7 +12,7 @@ from typing import Any
 from langfx_web.errors import InvalidValueError, SchemaMismatchError, ToolArgumentError, ToolOutputError
 from langfx_web.json_text import dumps, plain
 from langfx_web.messages import Text, ToolCall, ToolDeclaration
-from langfx_web.schemas import Schema
+from langfx_web.schemas import DocumentSchema, Schema
 from langfx_web.tools.checksum import call_checksum
 from langfx_web.tools.context import ToolContext
 
@@ -59,6 +59,7 @@ class Tool:
         self._description = description.strip()
         self._input = _as_schema(input)
         self._output = None if output is None else _as_schema(output)
+        self._is_typed = not all(isinstance(given, (Mapping, DocumentSchema, type(None))) for given in (input, output))
         self._function = function
         self._idempotent = idempotent
         self._writes = writes
@@ -95,6 +96,11 @@ class Tool:
     def timeout(self) -> float | None:
         """Seconds after which a run is cancelled and reported to the model as failed."""
         return self._timeout
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether its schemas are made of Python types, which needs pydantic, and not JSON Schema documents."""
+        return self._is_typed
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -16,11 +16,11 @@ from langfx_web.bridge.wire import PROTOCOL
 class FakePage:
     """The page's end: `posts` has every post as (messages, buffers)."""
 
-    def __init__(self, folder: Path, *, schemas: Callable[[], Any] | None = None) -> None:
+    def __init__(self, folder: Path, *, load: Callable[[str], Any] | None = None) -> None:
         self.posts: list[tuple[list[dict[str, Any]], list[bytes]]] = []
         self._ids = itertools.count(1)
         self._arrived = asyncio.Event()
-        self.dispatch = Dispatch(self._take, schemas=schemas or _no_failure, version="0.1.0", folder=folder)
+        self.dispatch = Dispatch(self._take, load=load or _no_failure, version="0.1.0", folder=folder)
 
     def _take(self, text: str, buffers: list[bytes]) -> None:
         self.posts.append((json.loads(text), buffers))
@@ -85,5 +85,5 @@ class FakePage:
         return await self.wait(lambda message: message["kind"] in ("ready", "error"))
 
 
-async def _no_failure() -> str:
+async def _no_failure(pack: str) -> str:
     return ""

@@ -260,21 +260,116 @@ async def test_commands_before_the_setup(page: FakePage) -> None:
     assert end["error"]["code"] == "bridge_protocol"
 
 
-async def test_only_work_with_types_waits_for_pydantic(tmp_path, page: FakePage) -> None:
-    """Ready comes at once; a call waits; a download that failed is that call's error, and the next may go through."""
-    failure = json.dumps(
-        {"code": "download_failed", "name": "BootError", "message": "no", "retryable": True, "details": {"file": "p"}}
-    )
-    answers = asyncio.Queue[str]()
-    other = FakePage(tmp_path / "other", schemas=answers.get)
-    assert (await other.setup({"waits_shop": "def one(): return 1"}))["kind"] == "ready"
-    id_ = other.command("call", target="waits_shop:one", args=[])
-    await asyncio.sleep(0)
+class Packs:
+    """Packs that arrive when a test says so: `wanted` in the order of asking, each answered by `answers`."""
+
+    def __init__(self) -> None:
+        self.wanted: list[str] = []
+        self.answers = asyncio.Queue[str]()
+
+    async def load(self, pack: str) -> str:
+        """What the worker's JavaScript does."""
+        self.wanted.append(pack)
+        return await self.answers.get()
+
+
+LATE = """
+import langfx_web as lf
+
+@lf.tool(idempotent=True)
+def double(number: int) -> int:
+    'Twice as much.'
+    return 2 * number
+
+def model():
+    return lf.testing.StaticSequence([lf.AIMessage(lf.ToolCall("c1", "double", {"number": 4})), "Eight."])
+
+typed = lf.Agent(name="typed", lm=model(), tools=[double])
+plain = lf.Agent(name="plain", lm=lf.testing.Echo())
+async def echo(value): return value
+async def count():
+    yield 1
+async def answer(): return await lf.Agent(lm=model(), tools=[double]).invoke(prompt="4")
+"""
+FAILURE = json.dumps(
+    {"code": "download_failed", "name": "BootError", "message": "no", "retryable": True, "details": {"file": "p"}}
+)
+
+
+@pytest.fixture
+async def packs() -> Packs:
+    """Packs of which none has arrived."""
+    return Packs()
+
+
+@pytest.fixture
+async def late(tmp_path, page: FakePage, packs: Packs) -> FakePage:
+    """A page that is ready while pydantic is still on its way."""
+    other = FakePage(tmp_path / "late", load=packs.load)
+    assert (await other.setup({"late_shop": LATE}, tools=[SHOW]))["kind"] == "ready"
+    assert packs.wanted == []
+    return other
+
+
+async def test_work_without_types_does_not_wait_for_pydantic(late: FakePage, packs: Packs) -> None:
+    """Calls, streams, and turns of agents whose tools have JSON Schemas only."""
+    assert (await late.ask("call", target="late_shop:echo", args=["here"]))["value"] == "here"
+    assert (await late.ask("stream", target="late_shop:count", args=[]))["count"] == 1
+    end = await late.ask("session_prompt", agent="plain", session=None, input="hello")
+    assert end["value"]["stopReason"] == "end_turn"
+    assert packs.wanted == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "value"),
+    [
+        ("session_prompt", {"agent": "typed", "session": None, "input": "4"}, None),
+        ("call", {"target": "late_shop:answer", "args": []}, "Eight."),
+    ],
+)
+async def test_an_agent_with_typed_tools_waits_for_pydantic(late: FakePage, packs: Packs, kind, fields, value) -> None:
+    """A download that failed is the error of that command, and the next one may go through."""
+    id_ = late.command(kind, **fields)
+    while not packs.wanted:
+        await asyncio.sleep(0)
+    assert (await late.ask("call", target="late_shop:echo", args=[1]))["value"] == 1
+    assert not [message for message in late.messages if message.get("id") == id_]
+    packs.answers.put_nowait(FAILURE)
+    assert (await late.end(id_))["error"]["code"] == "download_failed"
+    for _ in range(4):
+        packs.answers.put_nowait("")
+    end = await late.ask(kind, **fields)
+    assert (end["value"] if kind == "call" else end["value"]["stopReason"]) == (value or "end_turn")
+    assert set(packs.wanted) == {"schemas"}
+
+
+@pytest.mark.parametrize(
+    ("source", "pack"),
+    [
+        ("import pydantic", "schemas"),
+        ("def later():\n    from typing_extensions import Never", "schemas"),
+        ("try:\n    import winreg\nexcept ImportError:\n    pass", "extra"),
+    ],
+)
+async def test_a_module_gets_what_it_imports(tmp_path, page: FakePage, packs: Packs, source, pack) -> None:
+    """Pydantic's set, or modules of the standard library that are not part of the start; ready comes afterwards."""
+    other = FakePage(tmp_path / "needs", load=packs.load)
+    packs.answers.put_nowait("")
+    assert (await other.setup({"needs_shop": source}))["kind"] == "ready"
+    assert packs.wanted == [pack]
+
+
+async def test_functions_that_use_a_schema_by_hand_wait_for_pydantic(tmp_path, page: FakePage, packs: Packs) -> None:
+    """They could not wait themselves."""
+    source = "import langfx_web as lf\ndef read(value): return lf.Schema(int).validate(value)\n"
+    other = FakePage(tmp_path / "by_hand", load=packs.load)
+    assert (await other.setup({"by_hand_shop": source}))["kind"] == "ready"
+    id_ = other.command("call", target="by_hand_shop:read", args=[3])
+    while not packs.wanted:
+        await asyncio.sleep(0)
     assert not [message for message in other.messages if message.get("id") == id_]
-    answers.put_nowait(failure)
-    assert (await other.end(id_))["error"]["code"] == "download_failed"
-    answers.put_nowait("")
-    assert (await other.ask("call", target="waits_shop:one", args=[]))["value"] == 1
+    packs.answers.put_nowait("")
+    assert (await other.end(id_))["value"] == 3
 
 
 async def test_close(shop: FakePage) -> None:

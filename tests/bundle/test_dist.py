@@ -1,6 +1,7 @@
 """The written `dist/`."""
 
 import base64
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -14,7 +15,7 @@ from worker.bundle.outcome import BuildError, CheckFailed
 
 def build(project: Project) -> dict[str, bytes]:
     """Write `dist/` and read it back, by relative path."""
-    dist = write_dist(project.place, project.pins, project.cache)
+    dist = write_dist(project.place, project.pins, project.cache, project.toolchain)
     return {path.relative_to(dist).as_posix(): path.read_bytes() for path in dist.rglob("*") if path.is_file()}
 
 
@@ -25,11 +26,14 @@ def test_dist_has_its_layout(project: Project) -> None:
     assert len(folder) == len("runtime-") + 12
     assert sorted(path.replace(folder, "R") for path in files) == [
         "LICENSE",
+        "R/extra.pack",
+        "R/langfx.pack",
         "R/pyodide-lock.json",
         "R/pyodide/pyodide.asm.mjs",
         "R/pyodide/pyodide.asm.wasm",
         "R/pyodide/pyodide.mjs",
-        "R/pyodide/python_stdlib.zip",
+        "R/python.pack",
+        "R/schemas.pack",
         "R/web/channel.js",
         "R/web/langfx-web.js",
         "R/web/manifest.js",
@@ -65,10 +69,43 @@ def test_manifest_describes_every_file_of_the_runtime(project: Project) -> None:
         assert entry["size"] == len(content)
         assert entry["sha256"] == "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
     sets = {path: entry["set"] for path, entry in manifest["files"].items()}
-    assert sets["wheels/langfx_web-0.1.0-py3-none-any.whl"] == "boot"
-    assert sets["wheels/small_thing-1.0-py3-none-any.whl"] == "schemas"
+    assert {path: name for path, name in sets.items() if path.endswith(".pack")} == {
+        "python.pack": "boot",
+        "langfx.pack": "boot",
+        "schemas.pack": "schemas",
+        "extra.pack": "extra",
+    }
+    assert {sets[path] for path in sets if path.startswith("wheels/")} == {"wheels"}
     assert sets["web/channel.js"] == "page"
     assert {sets[path] for path in sets if path.startswith(("pyodide", "worker"))} == {"boot"}
+
+
+def test_a_pack_is_known_gzipped_and_as_its_zip(project: Project) -> None:
+    """A host may unpack what is gzipped, so the manifest describes both."""
+    files = build(project)
+    manifest = json.loads(files["manifest.json"])
+    for path, entry in manifest["files"].items():
+        assert ("unpacked" in entry) == path.endswith(".pack")
+        if "unpacked" in entry:
+            zipped = gzip.decompress(files[f"{manifest['runtime']}/{path}"])
+            digest = base64.b64encode(hashlib.sha256(zipped).digest()).decode()
+            assert entry["unpacked"] == {"size": len(zipped), "sha256": f"sha256-{digest}"}
+
+
+def test_scripts_have_no_comments(project: Project) -> None:
+    """What only readers of the sources need is not downloaded."""
+    files = build(project)
+    folder = json.loads(files["manifest.json"])["runtime"]
+    assert files[f"{folder}/worker/worker.js"] == b"export const worker = 1;\n"
+
+
+def test_what_is_too_large_fails_the_build(project: Project) -> None:
+    """Every part that is over its budget is named with both sizes, and nothing is written."""
+    text = "export const noise = '" + hashlib.shake_256(b"").hexdigest(20_000) + "';\n"
+    (project.place.root / "web/noise.js").write_text(text)
+    with pytest.raises(CheckFailed, match=r"too large: page_scripts \d+ of \d+ bytes"):
+        build(project)
+    assert not project.place.dist.exists()
 
 
 def test_manifest_module_says_the_same_as_the_manifest(project: Project) -> None:
@@ -94,7 +131,7 @@ def test_two_builds_are_equal_byte_for_byte(project: Project, tmp_path: Path) ->
 def test_any_change_gives_the_runtime_another_name(project: Project, changed: str) -> None:
     """Files of two releases cannot mix, since they lie in two folders."""
     before = json.loads(build(project)["manifest.json"])["runtime"]
-    (project.place.root / changed).write_text("# changed\n")
+    (project.place.root / changed).write_text("changed = 1\n")
     assert json.loads(build(project)["manifest.json"])["runtime"] != before
 
 

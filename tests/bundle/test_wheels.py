@@ -6,17 +6,7 @@ import zipfile
 from pathlib import Path
 
 from tests.bundle.tiny import Project, wheel_bytes
-from worker.bundle.wheels import project_wheel, wheel_facts, zip_bytes
-
-
-def test_zip_is_sorted_and_dated() -> None:
-    """Entries lie in the order of their names, with one date and one mode, however they were given."""
-    content = zip_bytes({"b": b"2", "a/z": b"1", "a.py": b"0"})
-    entries = zipfile.ZipFile(io.BytesIO(content)).infolist()
-    assert [entry.filename for entry in entries] == ["a.py", "a/z", "b"]
-    assert {entry.date_time for entry in entries} == {(1980, 1, 1, 0, 0, 0)}
-    assert {entry.external_attr >> 16 for entry in entries} == {0o100644}
-    assert content == zip_bytes({"a.py": b"0", "b": b"2", "a/z": b"1"})
+from worker.bundle.wheels import project_wheel, wheel_facts
 
 
 def test_wheel_is_the_same_bytes_each_time(project: Project) -> None:

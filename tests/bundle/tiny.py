@@ -5,14 +5,15 @@ import io
 import json
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from worker.bundle.download import Cache, Clients
 from worker.bundle.pins import Pin, Pins
 from worker.bundle.place import Place
-from worker.bundle.wheels import zip_bytes
+from worker.bundle.toolchain import Toolchain
+from worker.bundle.zips import zip_bytes
 
 PYPROJECT = """\
 [project]
@@ -33,7 +34,7 @@ SOURCES = {
     "langfx_web/inner/__init__.py": "NAME = 'inner'\n",
     "langfx_web/py.typed": "",
     "langfx_web/__pycache__/left.cpython-311.pyc": "left over",
-    "worker/worker.js": "// the worker\n",
+    "worker/worker.js": "// the worker\nexport const worker = 1;\n",
     "worker/pyodide.d.ts": "// types only\n",
     "web/langfx-web.js": "export const connect = 1;\n",
     "web/channel.js": "export const channel = 1;\n",
@@ -41,18 +42,36 @@ SOURCES = {
     "web/demo/index.html": "<!doctype html><html><head lang='en'><title>demo</title></head></html>\n",
     "web/demo/agent.py": "agent = 1\n",
 }
+LIBRARY = {"os.py": "import sys\n", "json/__init__.py": "", "unittest/__init__.py": "", "trace.py": "", "traceback.py": ""}
 CORE = {
-    "pyodide.mjs": "// the loader\n",
-    "pyodide.asm.mjs": "// the glue\n",
-    "pyodide.asm.wasm": "\0asm",
-    "python_stdlib.zip": "PK",
+    "pyodide.mjs": b"// the loader\n",
+    "pyodide.asm.mjs": b"// the glue\n",
+    "pyodide.asm.wasm": b"\0asm",
+    "python_stdlib.zip": zip_bytes({name: text.encode() for name, text in LIBRARY.items()}),
     "pyodide-lock.json": json.dumps(
         {
             "info": {"abi_version": "a", "arch": "wasm32", "platform": "emscripten_5", "python": "3.14.2"},
             "packages": {"far": {"file_name": "https://cdn.invalid/far.whl"}},
         }
-    ),
+    ).encode(),
 }
+
+
+class TinyToolchain:
+    """Does what needs no Node: bytecode is a copy that says how it was made, scripts lose their comment lines."""
+
+    def compiled(self, modules: Mapping[str, bytes], *, optimize: int, prefix: str) -> dict[str, bytes]:
+        made = f"{prefix} {optimize} ".encode()
+        return {f"{name}c": made + content for name, content in modules.items()}
+
+    def stripped(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
+        return {
+            name: b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"//"))
+            for name, text in scripts.items()
+        }
+
+    def brotli_size(self, content: bytes) -> int:
+        return len(content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +81,7 @@ class Project:
     place: Place
     pins: Pins
     cache: Cache
+    toolchain: Toolchain = field(default_factory=TinyToolchain)
 
 
 def make_project(root: Path) -> Project:
@@ -70,7 +90,7 @@ def make_project(root: Path) -> Project:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     cache = Cache(folder=root / ".build" / "cache", clients=Clients(npm=["no-such-npm"], pip=["no-such-pip"]))
-    core = tarball({f"package/{name}": text.encode() for name, text in CORE.items()})
+    core = tarball({f"package/{name}": content for name, content in CORE.items()})
     thing = wheel_bytes("small-thing", requires=["tzdata; sys_platform == 'win32'"])
     pins = Pins(
         wheel_target={},

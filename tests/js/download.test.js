@@ -111,6 +111,15 @@ for (const [name, body] of Object.entries({
   });
 }
 
+test("a pack that the host unpacks is checked as what it is then", async () => {
+  const unpacked = { size: EXPECTED.size, sha256: EXPECTED.sha256 };
+  const expected = { ...EXPECTED, size: 3, sha256: "sha256-of-the-gzipped", unpacked };
+  const { options, received } = fetching(new Response(BYTES), new Response(new Uint8Array([0x1f, 0x8b, 0])));
+  assert.equal((await download("a.pack", expected, options)).byteLength, BYTES.length);
+  assert.equal(received.at(-1), BYTES.length);
+  await assert.rejects(download("a.pack", expected, options), { code: "integrity_failed" });
+});
+
 test("a download that stalls is ended and tried once more", async () => {
   const stalled = (/** @type {RequestInit} */ { signal }) => {
     const body = new ReadableStream({

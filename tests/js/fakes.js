@@ -161,3 +161,33 @@ function fromBase64(text) {
 export function bufferOf(bytes) {
   return bytes.slice().buffer;
 }
+
+/**
+ * A zip without compression, as the build writes them.
+ * @param {Record<string, string>} files
+ */
+export function zipped(files) {
+  const [locals, entries] = [/** @type {Buffer[]} */ ([]), /** @type {Buffer[]} */ ([])];
+  let offset = 0;
+  for (const path of Object.keys(files).sort()) {
+    const [name, body] = [Buffer.from(path), Buffer.from(files[path] ?? "")];
+    const local = Buffer.alloc(30);
+    local.writeUInt32LE(0x04034b50, 0);
+    local.writeUInt32LE(body.length, 18);
+    local.writeUInt32LE(body.length, 22);
+    local.writeUInt16LE(name.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50, 0);
+    local.copy(entry, 20, 18, 28);
+    entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt32LE(offset, 42);
+    locals.push(local, name, body);
+    entries.push(entry, name);
+    offset += local.length + name.length + body.length;
+  }
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(entries.length / 2, 10);
+  end.writeUInt32LE(offset, 16);
+  return new Uint8Array(Buffer.concat([...locals, ...entries, end]));
+}

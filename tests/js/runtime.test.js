@@ -4,18 +4,23 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 
 import { startRuntime } from "../../worker/runtime.js";
+import { zipped } from "./fakes.js";
 
-/** What the runtime folder holds, by path. @type {Record<string, {set: "boot" | "schemas" | "page", body: string}>} */
+/** @typedef {import("../../worker/protocol.js").FileSet} FileSet */
+
+/** What the runtime folder holds, by path. @type {Record<string, {set: FileSet, body: string | Uint8Array}>} */
 const FILES = {
   "pyodide/pyodide.mjs": { set: "boot", body: "script" },
   "pyodide/pyodide.asm.wasm": { set: "boot", body: "wasm" },
-  "pyodide/python_stdlib.zip": { set: "boot", body: "library" },
+  "python.pack": { set: "boot", body: gzipSync("library") },
+  "langfx.pack": { set: "boot", body: "our package" },
   "pyodide-lock.json": { set: "boot", body: '{"packages":{}}' },
-  "wheels/langfx_web-0.1.0-py3-none-any.whl": { set: "boot", body: "our wheel" },
-  "wheels/pydantic-2-py3-none-any.whl": { set: "schemas", body: "pydantic" },
-  "wheels/pydantic_core-2.whl": { set: "schemas", body: "core" },
+  "schemas.pack": { set: "schemas", body: gzipSync(zipped({ "pydantic/main.pyc": "pydantic", "core.so": "core" })) },
+  "extra.pack": { set: "extra", body: zipped({ "unittest.pyc": "tests" }) },
+  "wheels/pydantic-2-py3-none-any.whl": { set: "wheels", body: "wheel" },
   "web/langfx-web.js": { set: "page", body: "page" },
 };
 
@@ -61,10 +66,12 @@ function manifest() {
 /**
  * A Pyodide that takes what the real one takes, and keeps it.
  * @param {(options: any) => Promise<any>} [meanwhile] what it does while it loads
+ * @param {string} [versions] those of Python and of our package
  */
-function fakePyodide(meanwhile = async () => {}) {
+function fakePyodide(meanwhile = async () => {}, versions = "3.14 0.1.0") {
   /** @type {any} */
-  const seen = { written: {}, unpacked: [], imported: [], started: [], destroyed: 0 };
+  const seen = { written: {}, folders: new Set(), ran: [], imported: [], started: [], destroyed: 0 };
+  const writeFile = (/** @type {string} */ path, /** @type {Uint8Array} */ bytes) => (seen.written[path] = text(bytes));
   const entry = {
     start: (/** @type {any[]} */ ...args) => {
       seen.started.push(args);
@@ -74,22 +81,14 @@ function fakePyodide(meanwhile = async () => {}) {
   };
   const loadPyodide = async (/** @type {any} */ options) => {
     seen.options = options;
-    await options.fsInit(
-      {
-        writeFile: (/** @type {string} */ path, /** @type {Uint8Array} */ bytes) => (seen.written[path] = text(bytes)),
-      },
-      { sitePackages: "/site" },
-    );
+    await options.fsInit({ writeFile }, { sitePackages: "/site" });
     seen.lock = await options.lockFileContents;
     await meanwhile(options);
     return {
       _api: (seen.api = {}),
       pyimport: (/** @type {string} */ name) => (seen.imported.push(name), entry),
-      unpackArchive: (
-        /** @type {ArrayBuffer} */ buffer,
-        /** @type {string} */ format,
-        /** @type {any} */ { extractDir },
-      ) => seen.unpacked.push([text(new Uint8Array(buffer)), format, extractDir]),
+      runPython: (/** @type {string} */ code) => (seen.ran.push(code), versions),
+      FS: { mkdirTree: (/** @type {string} */ folder) => seen.folders.add(folder), writeFile },
     };
   };
   return { seen, loadPyodide };
@@ -114,19 +113,19 @@ function boot(loadPyodide) {
   return { told, started };
 }
 
-test("our wheel is on the path from the start, and the entry gets its four arguments", async () => {
+test("our package is on the path from the start, and the entry gets its four arguments", async () => {
   const { seen, loadPyodide } = fakePyodide();
   const { started } = boot(loadPyodide);
   const dispatch = await started;
   assert.equal(typeof dispatch, "function");
-  assert.deepEqual(seen.written, { "/lib/langfx_web-0.1.0-py3-none-any.whl": "our wheel" });
-  assert.deepEqual(seen.options.env, { PYTHONPATH: "/lib/langfx_web-0.1.0-py3-none-any.whl" });
+  assert.deepEqual(seen.written, { "/lib/langfx.zip": "our package" });
+  assert.deepEqual(seen.options.env, { PYTHONPATH: "/lib/langfx.zip" });
   assert.deepEqual([seen.options.indexURL, seen.options.packageBaseUrl], [`${base}pyodide/`, `${base}wheels/`]);
   assert.equal(seen.lock, '{"packages":{}}');
   assert.deepEqual([seen.imported, seen.destroyed], [["langfx_web.bridge.entry"], 1]);
-  const [[post, openExchange, schemas, page]] = seen.started;
+  const [[post, openExchange, load, page]] = seen.started;
   assert.deepEqual(
-    [post, openExchange, schemas].map((part) => typeof part),
+    [post, openExchange, load].map((part) => typeof part),
     ["function", "function", "function"],
   );
   assert.deepEqual(JSON.parse(page), { version: "0.1.0", page: "http://127.0.0.1/app", secure: false });
@@ -137,11 +136,13 @@ test("while it loads, fetch answers from the downloads, as application/wasm; lat
   const { seen, loadPyodide } = fakePyodide(async ({ indexURL }) => {
     const wasm = await fetch(new URL(`${indexURL}pyodide.asm.wasm`));
     seen.wasm = [await wasm.text(), wasm.headers.get("content-type")];
+    seen.library = await (await fetch(`${base}python.pack`)).text();
     seen.other = await (await fetch(`${base}somewhere/else`)).text();
     seen.standIn = globalThis.fetch;
   });
   await boot(loadPyodide).started;
   assert.deepEqual(seen.wasm, ["wasm", "application/wasm"]);
+  assert.equal(seen.library, "library", "unpacked on the way");
   assert.equal(seen.other, "other");
   assert.equal(requested.filter((path) => path === "pyodide/pyodide.asm.wasm").length, 1, "asked for once");
   assert.equal(globalThis.fetch, original);
@@ -161,7 +162,7 @@ test("progress counts the boot set, never falls, and ends at the total", async (
   );
   assert.deepEqual(
     progress.map(({ phase }) => phase),
-    ["download", "start", "modules"],
+    ["download", "start", "packages", "modules"],
   );
   assert.equal(progress[0].loaded, "script".length, "the scripts are there, the rest is not");
   assert.equal(progress[1].loaded, total);
@@ -212,34 +213,54 @@ test("Python's output is posted as log", async () => {
   );
 });
 
-test("the schema wheels are unpacked once, however often Python asks", async () => {
+test("a pack is written once, however often Python asks, and Python looks again", async () => {
   const { seen, loadPyodide } = fakePyodide();
   await boot(loadPyodide).started;
-  const schemas = seen.started[0][2];
-  assert.deepEqual(await Promise.all([schemas(), schemas()]), ["", ""]);
-  assert.deepEqual(seen.unpacked, [
-    ["pydantic", "wheel", "/site"],
-    ["core", "wheel", "/site"],
-  ]);
+  const load = seen.started[0][2];
+  seen.ran = [];
+  assert.deepEqual(await Promise.all([load("schemas"), load("schemas")]), ["", ""]);
+  assert.deepEqual(seen.written, {
+    "/lib/langfx.zip": "our package",
+    "/site/core.so": "core",
+    "/site/pydantic/main.pyc": "pydantic",
+  });
+  assert.deepEqual([...seen.folders].sort(), ["/site", "/site/pydantic"]);
+  assert.deepEqual(seen.ran, ["import importlib; importlib.invalidate_caches()"]);
 });
 
-test("schema wheels that cannot be downloaded do not stop the start; the next call tries again", async () => {
-  const wheel = "wheels/pydantic_core-2.whl";
-  refused.set(wheel, 404);
+test("only what is asked for is downloaded: no wheel, and the rest of the library on demand", async () => {
   const { seen, loadPyodide } = fakePyodide();
   await boot(loadPyodide).started;
-  const schemas = seen.started[0][2];
-  const error = JSON.parse(await schemas());
-  assert.deepEqual([error.code, error.details], ["download_failed", { file: wheel, status: 404 }]);
+  assert.ok(!requested.some((path) => path.startsWith("wheels/") || path === "extra.pack"));
+  assert.equal(await seen.started[0][2]("extra"), "");
+  assert.equal(seen.written["/site/unittest.pyc"], "tests");
+});
+
+test("a pack that cannot be downloaded does not stop the start; the next call tries again", async () => {
+  const file = "schemas.pack";
+  refused.set(file, 404);
+  const { seen, loadPyodide } = fakePyodide();
+  await boot(loadPyodide).started;
+  const load = seen.started[0][2];
+  const error = JSON.parse(await load("schemas"));
+  assert.deepEqual([error.code, error.details], ["download_failed", { file, status: 404 }]);
   refused.clear();
-  assert.equal(await schemas(), "");
-  assert.equal(seen.unpacked.length, 2);
+  assert.equal(await load("schemas"), "");
+  assert.equal(seen.written["/site/core.so"], "core");
 });
 
-test("a manifest without our wheel is told at once", async () => {
+test("packs of another version are told at once", async () => {
+  const { loadPyodide } = fakePyodide(undefined, "3.13 0.1.0");
+  await assert.rejects(boot(loadPyodide).started, {
+    code: "boot_failed",
+    details: { found: "3.13 0.1.0", expected: "3.14 0.1.0" },
+  });
+});
+
+test("a manifest without our package is told at once", async () => {
   const { loadPyodide } = fakePyodide();
   const { files, ...rest } = manifest();
-  delete files["wheels/langfx_web-0.1.0-py3-none-any.whl"];
+  delete files["langfx.pack"];
   const parts = { loadPyodide, createPyodideModule: async () => ({}), post: () => {}, openExchange: () => {} };
   await assert.rejects(startRuntime({ manifest: { files, ...rest }, base, jspi: true, page: "" }, parts), {
     code: "boot_failed",

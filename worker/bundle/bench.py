@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from worker.bundle.chromium import VARIABLE, need_chromium
-from worker.bundle.dist import PYODIDE_FILES, pyodide_info, wheel_files, write_dist
+from worker.bundle.dist import PYODIDE_FILES, node_toolchain, pyodide_info, wheel_files, write_dist
 from worker.bundle.download import Cache
 from worker.bundle.environments import Environment, need_node
 from worker.bundle.lock import lock_text
@@ -64,11 +64,12 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
     if "pyodide" in chosen:
         pythons["env-pyodide"] = _environment(place, pins, "env-pyodide")
         _write_pyodide_dist(place, pins, cache, folder / "pyodide")
-    if "check" in chosen:
+    if chosen & {"check", "host"}:
         unpack(cache.get(pins.npm["typescript"]), typescript(place))
     if "browser" in chosen:
         axe = unpack(cache.get(pins.npm["axe-core"]), place.work / "axe-core")
-        dist = shutil.copytree(write_dist(place, pins, cache), folder / "dist")
+        toolchain = node_toolchain(place, pins, cache, node=node)
+        dist = shutil.copytree(write_dist(place, pins, cache, toolchain), folder / "dist")
         variables |= {"LANGFX_DIST": str(dist), "LANGFX_AXE": str(axe / "axe.min.js")}
     if chosen & {"pyodide", "browser"}:
         variables[VARIABLE] = need_chromium(pythons["env"])

@@ -5,6 +5,7 @@ cannot mix. Its files keep the relative places they have in the sources.
 """
 
 import base64
+import gzip
 import hashlib
 import json
 import os
@@ -17,17 +18,22 @@ from typing import Literal
 
 from worker.bundle.download import Cache
 from worker.bundle.lock import lock_text
-from worker.bundle.npm_package import read_files
+from worker.bundle.npm_package import read_files, unpack
 from worker.bundle.outcome import CheckFailed
+from worker.bundle.packs import library_packs, project_pack, wheels_pack
 from worker.bundle.pins import Pins
 from worker.bundle.place import Place
+from worker.bundle.sizes import check_sizes
+from worker.bundle.toolchain import NodeToolchain, Toolchain
 from worker.bundle.wheels import project_wheel
 
 FORMAT = 1
-PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+LIBRARY = "python_stdlib.zip"
+CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
+PYODIDE_FILES = (*CORE_FILES, LIBRARY)
 LEGAL_FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 
-Set = Literal["boot", "schemas", "page"]
+Set = Literal["boot", "schemas", "extra", "wheels", "page"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +58,7 @@ class Runtime:
             "pyodide": self.pyodide,
             "python": self.python,
             "files": {
-                path: {"size": len(content), "sha256": _integrity(content), "set": self.sets[path]}
+                path: {**_content(content), "set": self.sets[path], **_unpacked(path, content)}
                 for path, content in sorted(self.files.items())
             },
         }
@@ -60,9 +66,14 @@ class Runtime:
         return {**described, "runtime": f"runtime-{name}"}
 
 
-def write_dist(place: Place, pins: Pins, cache: Cache) -> Path:
-    """Build `dist/` and put it in place of the old one when it is whole, and only if it differs; returns its path."""
-    files = _dist_files(place.root, _runtime(place.root, pins, cache))
+def write_dist(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Path:
+    """Build `dist/` and put it in place of the old one when it is whole, and only if it differs; returns its path.
+
+    Raises `CheckFailed` if a part is larger than it may be.
+    """
+    runtime = _runtime(place, pins, cache, toolchain)
+    check_sizes(runtime.files, runtime.sets, toolchain)
+    files = _dist_files(place.root, runtime)
     if _read(place.dist) == files:
         return place.dist
     new = place.made / "dist-new"
@@ -90,21 +101,31 @@ def wheel_files(root: Path, pins: Pins, cache: Cache, work: Path) -> list[Path]:
     return [own, *(cache.get(pins.wheels[name]) for name in sorted(pins.wheels))]
 
 
-def _runtime(root: Path, pins: Pins, cache: Cache) -> Runtime:
+def node_toolchain(place: Place, pins: Pins, cache: Cache, *, node: str) -> NodeToolchain:
+    """The toolchain of the pinned packages, unpacked below `.build/work/`."""
+    pyodide, typescript = (unpack(cache.get(pins.npm[name]), place.work / name) for name in ("pyodide", "typescript"))
+    return NodeToolchain(node=node, pyodide=pyodide, typescript=typescript, work=place.work / "made")
+
+
+def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Runtime:
     core = read_files(cache.get(pins.npm["pyodide"]), [*PYODIDE_FILES, "pyodide-lock.json"])
     info = pyodide_info(core["pyodide-lock.json"])
-    own, *others = wheels = wheel_files(root, pins, cache, Place(root=root).work / "wheels")
+    own, *others = wheels = wheel_files(place.root, pins, cache, place.work / "wheels")
     runtime = Runtime(version=own.name.split("-")[1], pyodide=pins.npm["pyodide"].version, python=info["python"])
-    for name in PYODIDE_FILES:
+    for name in CORE_FILES:
         runtime.add(f"pyodide/{name}", core[name], to="boot")
-    runtime.add(f"wheels/{own.name}", own.read_bytes(), to="boot")
-    for wheel in others:
-        runtime.add(f"wheels/{wheel.name}", wheel.read_bytes(), to="schemas")
+    library = library_packs(core[LIBRARY], toolchain)
+    runtime.add("python.pack", library["python.pack"], to="boot")
+    runtime.add("langfx.pack", project_pack(own, toolchain), to="boot")
+    runtime.add("schemas.pack", wheels_pack(others, toolchain), to="schemas")
+    runtime.add("extra.pack", library["extra.pack"], to="extra")
+    for wheel in wheels:
+        runtime.add(f"wheels/{wheel.name}", wheel.read_bytes(), to="wheels")
     runtime.add("pyodide-lock.json", lock_text(wheels, info=info).encode(), to="boot")
-    for path in sorted((root / "worker").glob("*.js")):
-        runtime.add(f"worker/{path.name}", path.read_bytes(), to="boot")
-    for path in sorted((root / "web").glob("*.js")):
-        runtime.add(f"web/{path.name}", path.read_bytes(), to="page")
+    scripts = [path for side in ("worker", "web") for path in (place.root / side).glob("*.js")]
+    sources = {path.relative_to(place.root).as_posix(): path.read_bytes() for path in scripts}
+    for path, text in sorted(toolchain.stripped(dict(sorted(sources.items()))).items()):
+        runtime.add(path, text, to="boot" if path.startswith("worker/") else "page")
     return runtime
 
 
@@ -186,8 +207,14 @@ def _swap(new: Path, dist: Path, old: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _integrity(content: bytes) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
+def _content(content: bytes) -> dict[str, object]:
+    digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+    return {"size": len(content), "sha256": f"sha256-{digest}"}
+
+
+def _unpacked(path: str, content: bytes) -> dict[str, object]:
+    """Some hosts unpack what is gzipped, and the browser then gets the zip itself."""
+    return {"unpacked": _content(gzip.decompress(content))} if path.endswith(".pack") else {}
 
 
 def _json(value: object) -> str:

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import io
 import re
 import tomllib
 import zipfile
@@ -11,7 +10,8 @@ from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path, PurePosixPath
 
-_DATE = (1980, 1, 1, 0, 0, 0)
+from worker.bundle.zips import zip_bytes
+
 _WHEEL = b"""\
 Wheel-Version: 1.0
 Generator: build.py
@@ -28,19 +28,6 @@ class WheelFacts:
     version: str
     requires: list[str]
     imports: list[str]
-
-
-def zip_bytes(entries: Mapping[str, bytes]) -> bytes:
-    """A deflated zip of `entries`, sorted by name and dated 1980-01-01, so that equal entries give equal bytes."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in sorted(entries):
-            info = zipfile.ZipInfo(name, _DATE)
-            info.create_system = 3
-            info.external_attr = 0o100644 << 16
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entries[name], compresslevel=9)
-    return buffer.getvalue()
 
 
 def project_wheel(root: Path) -> tuple[str, bytes]:

@@ -1,0 +1,60 @@
+"""Packs: uncompressed zips of compiled Python, gzipped as a whole, so that they are small on every host.
+
+Python compiles nothing at a start then, and reads most modules out of the zip. A top-level name is wholly in one pack,
+since a package in two zips is not found.
+"""
+
+import gzip
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from worker.bundle.toolchain import Toolchain
+from worker.bundle.zips import read_zip, zip_bytes
+
+# Rarely used in a browser; loaded only for modules that import one of them.
+EXTRA_NAMES = frozenset(
+    "_pyrepl bdb cProfile cmd ctypes doctest ftplib imaplib mailbox multiprocessing optparse pdb plistlib poplib profile"
+    " pstats pydoc shelve smtplib sqlite3 tabnanny tarfile timeit trace unittest webbrowser wsgiref xmlrpc"
+    " zipapp".split()
+)
+# `v1` cannot run on Python 3.14, and the plugin is for a type checker.
+_LEFT_OUT = re.compile(r"pydantic/(v1/|mypy\.py)|.*\.pyi$|.*/py\.typed$|.*/RECORD$|.*/sboms/")
+_METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+
+
+def library_packs(library: bytes, toolchain: Toolchain) -> dict[str, bytes]:
+    """`python.pack` and `extra.pack` of the zip with Pyodide's standard library, without docstrings and assertions."""
+    modules = {name: content for name, content in read_zip(library).items() if name.endswith(".py")}
+    extra = {name: content for name, content in modules.items() if _top_level(name) in EXTRA_NAMES}
+    core = {name: content for name, content in modules.items() if name not in extra}
+    return {
+        "python.pack": _pack("python.pack", core, toolchain, optimize=2),
+        "extra.pack": _pack("extra.pack", extra, toolchain, optimize=2),
+    }
+
+
+def project_pack(wheel: Path, toolchain: Toolchain) -> bytes:
+    """`langfx.pack`: our own package with its docstrings, and the metadata by which its version is found."""
+    files = read_zip(wheel.read_bytes())
+    wanted = {name: files[name] for name in files if name.endswith(".py") or _METADATA.fullmatch(name)}
+    return _pack("langfx.pack", wanted, toolchain, optimize=0)
+
+
+def wheels_pack(wheels: Iterable[Path], toolchain: Toolchain) -> bytes:
+    """`schemas.pack`: what wheels hold, but for what only type checkers and installers read."""
+    files: dict[str, bytes] = {}
+    for wheel in wheels:
+        files |= {name: content for name, content in read_zip(wheel.read_bytes()).items() if not _LEFT_OUT.match(name)}
+    return _pack("schemas.pack", files, toolchain, optimize=0)
+
+
+def _pack(name: str, files: Mapping[str, bytes], toolchain: Toolchain, *, optimize: int) -> bytes:
+    modules = {path: content for path, content in files.items() if path.endswith(".py")}
+    others = {path: content for path, content in files.items() if path not in modules}
+    compiled = toolchain.compiled(modules, optimize=optimize, prefix=f"/lib/{name}/")
+    return gzip.compress(zip_bytes({**others, **compiled}, stored=True), 9, mtime=0)
+
+
+def _top_level(name: str) -> str:
+    return name.partition("/")[0].removesuffix(".py")
