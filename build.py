@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build, serve, check and test langfx_web: `python3 build.py build | serve | check | test | clean`.
+"""Build, serve, check and test langfx_web: `python3 build.py build | serve | check | test | bench | clean`.
 
 Needs Python 3.11 or newer and Node 20 or newer, and nothing else installed: it makes its own environment in
 `.build/`. Exit codes: 0 good, 1 a check, test or target failed, 2 usage, 3 cannot run here (with what to do).
@@ -20,7 +20,8 @@ import threading
 import time
 from pathlib import Path
 
-from worker.bundle.bench import bench
+from worker.bundle.bench import bench as workbench
+from worker.bundle.benches import BENCHES, measure
 from worker.bundle.demo import demo_server
 from worker.bundle.dist import node_toolchain, write_dist
 from worker.bundle.download import Cache, Clients
@@ -79,6 +80,20 @@ def test(options: argparse.Namespace) -> int:
     return _run_tiers(options.tiers or list(TIERS), long=options.long)
 
 
+def bench(options: argparse.Namespace) -> int:
+    """Measure, beside peers in the same browser; with `--json` the last lines are one object per bench."""
+    node, pins = need_node(), read_pins()
+    cache = _cache(pins)
+    with workbench(PLACE, pins, cache, ["bench"], long=False) as made:
+        toolchain = node_toolchain(PLACE, pins, cache, node=node)
+        reports = [measure(name, made, toolchain, rounds=options.rounds) for name in options.names or BENCHES]
+    for report in reports:
+        print(report.table(), flush=True)
+    for report in reports if options.json else ():
+        print(report.json(), flush=True)
+    return int(not all(report.met for report in reports))
+
+
 def clean(options: argparse.Namespace) -> int:
     """Remove everything that was made; downloads stay, unless `--all` is given."""
     shutil.rmtree(PLACE.dist, ignore_errors=True)
@@ -91,7 +106,7 @@ def clean(options: argparse.Namespace) -> int:
 def _run_tiers(names: list[str], *, long: bool) -> int:
     need_node()
     pins = read_pins()
-    with bench(PLACE, pins, _cache(pins), names, long=long) as made:
+    with workbench(PLACE, pins, _cache(pins), names, long=long) as made:
         counts = run_tiers(made, names)
     print(f"{counts.passed} passed, {counts.failed} failed")
     return int(counts.failed > 0)
@@ -105,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").splitlines()[0])
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     parsers = {}
-    for verb in (build, serve, check, test, clean):
+    for verb in (build, serve, check, test, bench, clean):
         parsers[verb] = verbs.add_parser(verb.__name__, help=verb.__doc__, description=verb.__doc__)
         parsers[verb].set_defaults(verb=verb)
     parsers[serve].add_argument("--port", type=int, default=8000, help="port of the demo (default: 8000)")
@@ -113,6 +128,10 @@ def _parser() -> argparse.ArgumentParser:
     names = f"of {', '.join(TIERS)}"
     parsers[test].add_argument("tiers", nargs="*", metavar="TIER", choices=[*TIERS, []], help=names)
     parsers[test].add_argument("--long", action="store_true", help="also the tests that take minutes")
+    benches = f"of {', '.join(BENCHES)}"
+    parsers[bench].add_argument("names", nargs="*", metavar="NAME", choices=[*BENCHES, []], help=benches)
+    parsers[bench].add_argument("--rounds", type=int, default=5, help="starts of each kind (default: 5)")
+    parsers[bench].add_argument("--json", action="store_true", help="end with one line of JSON per bench")
     parsers[clean].add_argument("--all", action="store_true", help="remove downloads too")
     return parser
 

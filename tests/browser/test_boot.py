@@ -39,13 +39,13 @@ def test_progress_grows_to_its_total(new_tab: NewTab) -> None:
 def test_wrong_content_types_do_not_matter(new_server: NewServer, new_tab: NewTab) -> None:
     """A host that calls everything but scripts plain text can still serve the bundle."""
     server = new_server()
-    server.faults.types = {"*.wasm": "text/plain", "*.zip": "text/plain", "*.whl": "text/plain", "*.json": "text/plain"}
+    server.faults.types = {"*.wasm": "text/plain", "*.pack": "text/plain", "*.json": "text/plain"}
     tab = new_tab(server.url)
     tab.connect("agents.py")
     assert tab.call("agents:echo", ["here"]) == "here"
 
 
-@pytest.mark.parametrize("pattern", ["*.wasm", "*/python_stdlib.zip", "*/langfx_web-*.whl"])
+@pytest.mark.parametrize("pattern", ["*.wasm", "*/python.pack", "*/langfx.pack"])
 def test_missing_file(new_server: NewServer, new_tab: NewTab, pattern: str) -> None:
     """A file that is not there is named, with its status."""
     server = new_server()
@@ -53,7 +53,7 @@ def test_missing_file(new_server: NewServer, new_tab: NewTab, pattern: str) -> N
     error = failed_boot(new_tab(server.url), "agents.py")
     assert error.code == "download_failed"
     assert error.details["status"] == 404
-    assert error.details["file"].endswith(pattern.rpartition("/")[2].lstrip("*").replace("langfx_web-*", ""))
+    assert error.details["file"].endswith(pattern.rpartition("/")[2].lstrip("*"))
 
 
 @pytest.mark.parametrize("body", [b"<!doctype html><title>index</title>", b""], ids=["index page", "empty"])
@@ -145,11 +145,11 @@ def test_aborted_boot(new_server: NewServer, new_tab: NewTab) -> None:
 def test_second_set_does_not_delay_ready(new_server: NewServer, new_tab: NewTab) -> None:
     """The wheels that typed work needs do not hold up the start."""
     server = new_server()
-    server.faults.delays = {"*/wheels/pydantic*": 60}
+    server.faults.delays = {"*/schemas.pack": 60}
     tab = new_tab(server.url)
     tab.connect("agents.py")
-    late = [exchange for exchange in server.exchanges if "/wheels/pydantic" in exchange.path]
-    assert [exchange.ended_at for exchange in late] == [None, None]
+    late = [exchange for exchange in server.exchanges if exchange.path.endswith("/schemas.pack")]
+    assert [exchange.ended_at for exchange in late] == [None]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,11 @@ class Bench:
     pythons: Mapping[str, Path]
     variables: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def dist(self) -> Path:
+        """The copy of `dist/` that this run works on, where a tier needs one."""
+        return self.folder / "dist"
+
     def run(self, command: Sequence[str | Path]) -> int:
         """Run a program at the root of the project, for the time of a tier at most; its exit code."""
         seconds = _LONG_TIER_SECONDS if self.long else _TIER_SECONDS
@@ -44,7 +49,7 @@ class Bench:
 
 @contextmanager
 def bench(place: Place, pins: Pins, cache: Cache, names: Sequence[str], *, long: bool) -> Iterator[Bench]:
-    """A bench with what the tiers `names` need; raises `CannotRun`, before any test has run, if it cannot be had."""
+    """A bench with what the tiers `names` need, or `bench` for measuring; raises `CannotRun`, before any test has run, if it cannot be had."""
     place.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="run-", dir=place.work) as folder:
         with place.held():
@@ -63,15 +68,19 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
         pythons["env"] = _environment(place, pins, "env")
     if "pyodide" in chosen:
         pythons["env-pyodide"] = _environment(place, pins, "env-pyodide")
+    if chosen & {"pyodide", "bench"}:
         _write_pyodide_dist(place, pins, cache, folder / "pyodide")
+        variables["LANGFX_NPM"] = str(folder / "pyodide")
     if chosen & {"check", "host"}:
         unpack(cache.get(pins.npm["typescript"]), typescript(place))
     if "browser" in chosen:
         axe = unpack(cache.get(pins.npm["axe-core"]), place.work / "axe-core")
+        variables["LANGFX_AXE"] = str(axe / "axe.min.js")
+    if chosen & {"browser", "bench"}:
         toolchain = node_toolchain(place, pins, cache, node=node)
         dist = shutil.copytree(write_dist(place, pins, cache, toolchain), folder / "dist")
-        variables |= {"LANGFX_DIST": str(dist), "LANGFX_AXE": str(axe / "axe.min.js")}
-    if chosen & {"pyodide", "browser"}:
+        variables["LANGFX_DIST"] = str(dist)
+    if chosen & {"pyodide", "browser", "bench"}:
         variables[VARIABLE] = need_chromium(pythons["env"])
     return Bench(place=place, folder=folder, long=long, node=node, pythons=pythons, variables=variables)
 

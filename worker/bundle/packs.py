@@ -13,11 +13,11 @@ from worker.bundle.toolchain import Toolchain
 from worker.bundle.zips import read_zip, zip_bytes
 
 # Rarely used in a browser; loaded only for modules that import one of them.
-EXTRA_NAMES = frozenset(
-    "_pyrepl bdb cProfile cmd ctypes doctest ftplib imaplib mailbox multiprocessing optparse pdb plistlib poplib profile"
-    " pstats pydoc shelve smtplib sqlite3 tabnanny tarfile timeit trace unittest webbrowser wsgiref xmlrpc"
-    " zipapp".split()
-)
+_EXTRA = """
+    _pyrepl bdb cProfile cmd ctypes doctest ftplib imaplib mailbox multiprocessing optparse pdb plistlib poplib profile
+    pstats pydoc shelve smtplib sqlite3 tabnanny tarfile timeit trace unittest webbrowser wsgiref xmlrpc zipapp
+"""
+EXTRA_NAMES = frozenset(_EXTRA.split())
 # `v1` cannot run on Python 3.14, and the plugin is for a type checker.
 _LEFT_OUT = re.compile(r"pydantic/(v1/|mypy\.py)|.*\.pyi$|.*/py\.typed$|.*/RECORD$|.*/sboms/")
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")

@@ -18,7 +18,7 @@ class Size:
 
 
 def sizes(files: Mapping[str, bytes], sets: Mapping[str, str], toolchain: Toolchain) -> list[Size]:
-    """The budgets of the runtime's files: packs as they are, WebAssembly and Pyodide's scripts by brotli, ours by gzip."""
+    """What of the runtime has a budget: packs as they are, other boot files by brotli, our scripts alone by gzip."""
     boot = {path for path, name in sets.items() if name == "boot"}
     compressible = {path for path in boot if path.endswith((".wasm", ".mjs", ".js"))}
     sent = sum(toolchain.brotli_size(files[path]) for path in compressible)
