@@ -20,7 +20,14 @@ const WRITE_AFTER = 200;
 const PROGRESS_STEP = 128 * 1024;
 /** Python remembers which files a folder had. */
 const FORGET_MISSING = "import importlib; importlib.invalidate_caches()";
-const VERSIONS = "import sys, langfx_web; f'{sys.version.split()[0]} {langfx_web.__version__}'";
+/** Imports our package, while nothing is collected: what a start makes is kept, and looking for garbage is slow. */
+const IMPORT = `
+import gc, sys
+gc.disable()
+import langfx_web
+f"{sys.version.split()[0]} {langfx_web.__version__}"
+`;
+const STARTED = "gc.enable()";
 /** The smallest WebAssembly module: magic number and version. */
 const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
@@ -69,13 +76,14 @@ export async function startRuntime(boot, { loadPyodide, createPyodideModule, pos
   );
   pyodide._api.on_fatal = (error) => tell({ kind: "fatal", error: stopped(error) });
   progress.enter("packages");
-  checkVersions(pyodide, manifest);
+  importPackage(pyodide, manifest);
 
   const load = (/** @type {"schemas" | "extra"} */ set) => later[set].load();
   const page = { version: manifest.version, page: boot.page, secure: globalThis.isSecureContext ?? false };
   const entry = pyodide.pyimport("langfx_web.bridge.entry");
   const dispatch = entry.start(post, openExchange, load, JSON.stringify(page));
   entry.destroy();
+  pyodide.runPython(STARTED);
   progress.enter("modules");
   setTimeout(() => later.schemas.load(), WRITE_AFTER);
   return dispatch;
@@ -204,12 +212,12 @@ function install({ FS, runPython }, folder, packed) {
 }
 
 /**
- * Packs of another build would fail later, and obscurely.
+ * Imports our package. Packs of another build would fail later, and obscurely.
  * @param {PyodideAPI} pyodide
  * @param {Manifest} manifest
  */
-function checkVersions(pyodide, { python, version }) {
-  const found = pyodide.runPython(VERSIONS);
+function importPackage(pyodide, { python, version }) {
+  const found = pyodide.runPython(IMPORT);
   const expected = `${python} ${version}`;
   if (found === expected) return;
   const text = `Python and langfx_web are ${found}, and the manifest says ${expected}.`;
