@@ -49,7 +49,10 @@ class Bench:
 
 @contextmanager
 def bench(place: Place, pins: Pins, cache: Cache, names: Sequence[str], *, long: bool) -> Iterator[Bench]:
-    """A bench with what the tiers `names` need, or `bench` for measuring; raises `CannotRun`, before any test has run, if it cannot be had."""
+    """A bench with what the tiers `names` need, or `bench` for measuring.
+
+    Raises `CannotRun`, before any test has run, if it cannot be had.
+    """
     place.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="run-", dir=place.work) as folder:
         with place.held():

@@ -1,0 +1,57 @@
+"""What benches report, and how they are run."""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bundle.stand_in import StandIn
+from tests.bundle.tiny import Project, TinyToolchain
+from worker.bundle.bench import Bench
+from worker.bundle.benches import Report, measure
+from worker.bundle.dist import write_dist
+from worker.bundle.outcome import CheckFailed
+from worker.bundle.place import Place
+
+
+def report(found: float) -> Report:
+    """One figure with both limits, and one without."""
+    return Report(name="x", figures={"a_ratio": found, "a_ms": 3.0}, targets={"a_ratio": {"min": 0.25, "max": 0.5}})
+
+
+@pytest.mark.parametrize(("found", "met"), [(0.2, False), (0.25, True), (0.5, True), (0.51, False)])
+def test_a_target_is_met_from_limit_to_limit(found: float, met: bool) -> None:
+    """Both limits are good; the verdict is in the table and in the JSON, which is one line."""
+    assert report(found).met is met
+    assert report(found).table().splitlines()[2].split()[-1] == ("yes" if met else "NO")
+    assert json.loads(report(found).json()) == {
+        "name": "x",
+        "figures": {"a_ratio": found, "a_ms": 3.0},
+        "targets": {"a_ratio": {"min": 0.25, "max": 0.5}},
+        "met": met,
+    }
+    assert "\n" not in report(found).json()
+
+
+def test_size_weighs_the_bundle(project: Project) -> None:
+    """Every budget is a figure in megabytes with its limit."""
+    dist = write_dist(project.place, project.pins, project.cache, project.toolchain)
+    bench = Bench(place=project.place, folder=dist.parent, long=False, node="node", pythons={})
+    found = measure("size", bench, TinyToolchain(), rounds=1)
+    scripts = (path.read_bytes() for path in dist.glob("runtime-*/web/*.js") if path.name != "manifest.js")
+    assert found.figures["page_scripts_mb"] == sum(len(gzip.compress(text, 9)) for text in scripts) / 1e6
+    assert found.met
+    assert set(found.targets) == set(found.figures)
+
+
+def test_a_bench_that_dies_is_no_verdict(tmp_path: Path) -> None:
+    """Its exit code is told."""
+    program = StandIn(tmp_path / "bin", sys.executable)
+    program.plan(report="", codes={"tests.bench.start": 3})
+    bench = Bench(
+        place=Place(root=tmp_path), folder=tmp_path, long=False, node="node", pythons={"env": Path(program.path)}
+    )
+    with pytest.raises(CheckFailed, match="start"):
+        measure("start", bench, TinyToolchain(), rounds=1)
