@@ -61,3 +61,16 @@ def test_brotli_is_measured(toolchain: NodeToolchain) -> None:
     assert 0 < size < 100
     broken = NodeToolchain(node="no-such-node", pyodide=toolchain.pyodide, typescript=TYPESCRIPT, work=toolchain.work)
     assert broken.brotli_size(b"again and " * 1000) == size
+
+
+def test_results_that_nobody_used_lately_are_forgotten(toolchain: NodeToolchain, tmp_path: Path) -> None:
+    """The folder does not grow with every build, and what each build uses stays."""
+    folder = tmp_path / "made" / "brotli"
+    toolchain.brotli_size(b"used")
+    (used,) = folder.iterdir()
+    for number in range(40):
+        (folder / str(number)).write_bytes(b"[1]")
+    toolchain.brotli_size(b"used")
+    toolchain.brotli_size(b"new")
+    assert len(list(folder.iterdir())) == 32
+    assert used.exists()

@@ -1,6 +1,7 @@
 """What the build has Node do: compile Python inside Pyodide, strip scripts of their comments, compress with brotli.
 
-Each piece of work is done once: its result lies in a folder under the hash of all that it was made of.
+Each piece of work is done once: its result lies in a folder under the hash of all that it was made of, with those of
+the last builds.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from worker.bundle.zips import read_zip, zip_bytes
 
 _HERE = Path(__file__).parent
 _SECONDS = 600
+_KEPT = 32
 
 
 class Toolchain(Protocol):
@@ -73,6 +75,7 @@ class NodeToolchain:
         name = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in key)).hexdigest()
         path = self.work / kind / name[:32]
         if path.exists():
+            path.touch()
             return path.read_bytes()
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.work) as folder:
@@ -80,6 +83,7 @@ class NodeToolchain:
             unfinished = Path(folder) / "made"
             unfinished.write_bytes(made)
             unfinished.replace(path)
+        _forget_unused(path.parent)
         return made
 
     def _run(self, script: str, *arguments: Path | str, given: bytes = b"") -> bytes:
@@ -88,6 +92,11 @@ class NodeToolchain:
         if done.returncode != 0:
             raise CheckFailed(f"{script} failed: {done.stderr.decode(errors='replace').strip()[-2000:]}")
         return done.stdout
+
+
+def _forget_unused(folder: Path) -> None:
+    for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-_KEPT]:
+        path.unlink()
 
 
 def _script(name: str) -> bytes:
