@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser.provider import Provider, says
 from tests.browser.tab import PageError, Tab
+from worker.bundle.server import Server
 
 NewTab = Callable[..., Tab]
 
@@ -17,13 +18,15 @@ THREE_PENDING = """Promise.all([
 
 
 @pytest.fixture
-def busy_tab(new_tab: NewTab, provider: Provider) -> Tab:
+def busy_tab(new_tab: NewTab, provider: Provider, server: Server) -> Tab:
     """A connected tab in which two calls and a turn are pending; `harness.codes` will say how they ended."""
     provider.play("endless", says(*["and "] * 1000, pause=0.05))
+    before = len(server.exchanges)
     tab = new_tab()
     tab.connect("agents.py")
     tab.attempt(f"void (harness.codes = {THREE_PENDING})")
     tab.call("agents:echo", ["running"])
+    server.wait_for(lambda exchange: exchange.path == "/v1/messages" and exchange in server.exchanges[before:], 20)
     return tab
 
 

@@ -42,7 +42,8 @@ SOURCES = {
     "web/demo/index.html": "<!doctype html><html><head lang='en'><title>demo</title></head></html>\n",
     "web/demo/agent.py": "agent = 1\n",
 }
-LIBRARY = {"os.py": "import sys\n", "json/__init__.py": "", "unittest/__init__.py": "", "trace.py": "", "traceback.py": ""}
+EMPTY_MODULES = ("json/__init__.py", "unittest/__init__.py", "trace.py", "traceback.py")
+LIBRARY = {"os.py": "import sys\n", **dict.fromkeys(EMPTY_MODULES, "")}
 CORE = {
     "pyodide.mjs": b"// the loader\n",
     "pyodide.asm.mjs": b"// the glue\n",
