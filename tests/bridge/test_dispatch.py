@@ -265,11 +265,13 @@ class Packs:
 
     def __init__(self) -> None:
         self.wanted: list[str] = []
+        self.asked = asyncio.Event()
         self.answers = asyncio.Queue[str]()
 
     async def load(self, pack: str) -> str:
         """What the worker's JavaScript does."""
         self.wanted.append(pack)
+        self.asked.set()
         return await self.answers.get()
 
 
@@ -330,8 +332,7 @@ async def test_work_without_types_does_not_wait_for_pydantic(late: FakePage, pac
 async def test_an_agent_with_typed_tools_waits_for_pydantic(late: FakePage, packs: Packs, kind, fields, value) -> None:
     """A download that failed is the error of that command, and the next one may go through."""
     id_ = late.command(kind, **fields)
-    while not packs.wanted:
-        await asyncio.sleep(0)
+    await packs.asked.wait()
     assert (await late.ask("call", target="late_shop:echo", args=[1]))["value"] == 1
     assert not [message for message in late.messages if message.get("id") == id_]
     packs.answers.put_nowait(FAILURE)
@@ -365,8 +366,7 @@ async def test_functions_that_use_a_schema_by_hand_wait_for_pydantic(tmp_path, p
     other = FakePage(tmp_path / "by_hand", load=packs.load)
     assert (await other.setup({"by_hand_shop": source}))["kind"] == "ready"
     id_ = other.command("call", target="by_hand_shop:read", args=[3])
-    while not packs.wanted:
-        await asyncio.sleep(0)
+    await packs.asked.wait()
     assert not [message for message in other.messages if message.get("id") == id_]
     packs.answers.put_nowait("")
     assert (await other.end(id_))["value"] == 3
