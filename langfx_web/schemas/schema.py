@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -81,9 +82,15 @@ class DocumentSchema(Schema):
         return self._given
 
     def validate(self, value: Any) -> Any:
-        """The value itself, once it fits; `SchemaMismatchError` with all problems."""
-        value = settle(self._given, value)
-        found = check(self._given, value)
+        """The value itself, once it fits; `SchemaMismatchError` with all problems.
+
+        `SchemaError` where the document is no schema.
+        """
+        try:
+            value = settle(self._given, value)
+            found = check(self._given, value)
+        except (TypeError, AttributeError, ValueError, re.error) as error:
+            raise SchemaError(f"not a JSON Schema: {error}") from error
         if found:
             raise _mismatch([problem.to_plain() for problem in found])
         return value

@@ -103,3 +103,13 @@ def test_a_document_schema_keeps_values_plain() -> None:
     assert schema.json_schema() == {key: value for key, value in document.items() if key != "$schema"}
     with pytest.raises(SchemaMismatchError):
         schema.validate({"a": "1"})
+
+
+@pytest.mark.parametrize(
+    "document",
+    [{"type": 5}, {"properties": []}, {"properties": {"a": {"pattern": "("}}}, {"minProperties": 1, "required": 3}],
+)
+def test_a_document_that_is_no_schema_is_refused(document) -> None:
+    """With an error of ours, whatever is wrong in it."""
+    with pytest.raises(SchemaError):
+        Schema.from_json_schema(document).validate({"a": "x"})
