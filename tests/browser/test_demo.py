@@ -104,6 +104,9 @@ def demo(shared_demo: Demo) -> Demo:
     start_over = page.get_by_role("button", name="Start over")
     if start_over.is_visible():
         start_over.click()
+    # The page draws in its next frame, and what is still there would be counted.
+    expect(page.locator("#badge")).to_have_text("Scripted model")
+    expect(page.locator(".entry")).to_have_count(0)
     shared_demo.console.complaints.clear()
     return shared_demo
 
