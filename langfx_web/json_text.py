@@ -17,8 +17,6 @@ from typing import Any, NoReturn, TypeAlias
 
 from langfx_web.errors import JSONTextError, NotPortableError
 
-JSONValue: TypeAlias = "None | bool | int | float | str | list[JSONValue] | dict[str, JSONValue]"
-
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indices that lead from a value to a part of it."""
 

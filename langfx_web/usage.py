@@ -68,18 +68,6 @@ class Usage:
         return Usage(**{names[key]: value for key, value in plain.items()})
 
 
-NOTHING = Usage(
-    input_tokens=0,
-    output_tokens=0,
-    total_tokens=0,
-    cached_input_tokens=0,
-    cache_write_input_tokens=0,
-    reasoning_tokens=0,
-    num_requests=0,
-)
-"""The cost of no request at all."""
-
-
 def total(usages: Iterable[Usage | None]) -> Usage | None:
     """The sum of several, None where nothing was reported; an unreported one makes the sum a lower bound."""
     known: Usage | None = None

@@ -148,6 +148,7 @@ class Batch:
             ended_at=self._time(),
             duration_ms=0 if since is None else round((self._clock.monotonic() - since) * 1000),
             content=outcome.content,
+            content_truncated=outcome.is_cut or None,
             error_code=None if outcome.error is None else outcome.error.code,
         )
         self._results[planned.execution_id] = result

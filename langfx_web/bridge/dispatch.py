@@ -45,7 +45,6 @@ class Dispatch:
         load: Callable[[Literal["schemas", "extra"]], Awaitable[str]],
         version: str,
         folder: Path,
-        on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self._outbox = Outbox(post)
         self._page = Page(self._outbox)

@@ -120,5 +120,3 @@ class TurnEnd:
 
 
 Record: TypeAlias = Input | Claim | TurnStart | Reply | CallStart | CallResult | TurnEnd
-Written: TypeAlias = Claim | TurnStart | Reply | CallStart | CallResult | TurnEnd
-"""The records that only the holder writes."""

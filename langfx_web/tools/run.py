@@ -16,10 +16,11 @@ MAX_CONTENT = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
-    """How a call ended: the text for the model, and the error behind it where it failed."""
+    """How a call ended: the text for the model, whether that was cut, and the error behind it where it failed."""
 
     content: str
     is_error: bool = False
+    is_cut: bool = False
     error: LangfxError | None = None
 
 
@@ -54,7 +55,8 @@ def _outcome(prepared: PreparedCall, task: asyncio.Task[ToolResult]) -> ToolOutc
         failure.__cause__ = error
         return _failed(failure)
     result = task.result()
-    return ToolOutcome(content=fitted(result.content), is_error=result.is_error)
+    content = fitted(result.content)
+    return ToolOutcome(content=content, is_error=result.is_error, is_cut=content != result.content)
 
 
 def failure_text(error: BaseException, tool: str) -> str:

@@ -134,6 +134,20 @@ async def test_bad_calls_do_not_stop_good_ones() -> None:
     }
 
 
+async def test_a_long_result_is_marked_as_cut() -> None:
+    """In its event, and in what the model is told; a short one carries no mark."""
+
+    @tool(idempotent=True)
+    def read(lines: int) -> str:
+        """Read."""
+        return "line\n" * lines
+
+    lm = StaticSequence([calls(("read", {"lines": 20_000}), ("read", {"lines": 1})), "done"])
+    ends = [event for event in await run(loop_of(agent(lm, read))) if isinstance(event, ToolEnd)]
+    assert [event.content_truncated for event in ends] == [True, None]
+    assert lm.requests[1].messages[-2].text.endswith("[cut: the whole result has 100000 bytes]")
+
+
 @pytest.mark.parametrize("name", ["functions.double", "Double", "double ", "double\u200b"])
 async def test_only_exact_names_are_tools(name: str) -> None:
     """A near miss is told the names there are."""
