@@ -8,6 +8,12 @@
       TemplateError                   template_invalid, template_variable_missing
       SchemaError                     schema_unsupported
       SchemaMismatchError             schema_mismatch
+      OutputValidationError           output_invalid
+        OutputSyntaxError             output_syntax
+        OutputForbiddenError          output_forbidden
+        OutputNameError               output_name
+        OutputMismatchError           output_mismatch
+        OutputLimitError              output_limit
       TransportError                  unreachable, body_broken, connect_timeout, idle_timeout, …
       LMError                         lm_error
         LMInputError                  invalid_request, insecure_url, mixed_content
@@ -135,6 +141,68 @@ class SchemaMismatchError(LangfxError, ValueError):
     def __init__(self, message: str, *, problems: list[dict[str, Any]]) -> None:
         super().__init__(message, details={"problems": problems})
         self.problems = problems
+
+
+class OutputValidationError(LangfxError, ValueError):
+    """What a model wrote is not a value of the wanted type; nothing of it was run.
+
+    `.path` leads to the part that is wrong, `.problems` lists `{type, path, message}`, `.offset` is a place in the
+    answer's text where one is known, `.excerpt` has at most 200 characters from there.
+    """
+
+    default_code = "output_invalid"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: tuple[str | int, ...] = (),
+        problems: list[dict[str, Any]] | None = None,
+        offset: int | None = None,
+        excerpt: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.path = path
+        self.problems = problems or []
+        self.offset = offset
+        self.excerpt = excerpt[:200]
+        facts = {"path": list(path), "problems": self.problems, "offset": offset, "excerpt": self.excerpt}
+        self.details = {name: fact for name, fact in facts.items() if fact not in (None, "", [])}
+
+
+class OutputSyntaxError(OutputValidationError):
+    """No value, an unclosed one, a bad token, text after the value, or a key given twice."""
+
+    default_code = "output_syntax"
+
+
+class OutputForbiddenError(OutputValidationError):
+    """Valid Python that is more than a value: operators, attributes, statements and the like."""
+
+    default_code = "output_forbidden"
+
+
+class OutputNameError(OutputValidationError):
+    """A name or call that the wanted type does not have; the message lists those it has."""
+
+    default_code = "output_name"
+
+
+class OutputMismatchError(OutputValidationError):
+    """A well-formed value of another type."""
+
+    default_code = "output_mismatch"
+
+
+class OutputLimitError(OutputValidationError):
+    """The answer is longer, deeper or larger than may be read; `details["limit"]` names the bound."""
+
+    default_code = "output_limit"
+
+    def __init__(self, message: str, *, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.details = {"limit": limit}
 
 
 class TransportError(LangfxError):
