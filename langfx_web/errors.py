@@ -169,6 +169,12 @@ class OutputValidationError(LangfxError, ValueError):
         facts = {"path": list(path), "problems": self.problems, "offset": offset, "excerpt": self.excerpt}
         self.details = {name: fact for name, fact in facts.items() if fact not in (None, "", [])}
 
+    def locate(self, text: str, offset: int) -> None:
+        """Say where in the answer the fault is."""
+        self.offset = offset
+        self.excerpt = text[offset : offset + 200]
+        self.details |= {"offset": offset, "excerpt": self.excerpt}
+
 
 class OutputSyntaxError(OutputValidationError):
     """No value, an unclosed one, a bad token, text after the value, or a key given twice."""

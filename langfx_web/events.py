@@ -5,10 +5,11 @@ A turn's events have a plain camelCase form (`encode`), which is what journals s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from langfx_web.json_text import camel
+from langfx_web.json_text import Path, camel
 from langfx_web.messages import ToolCall
 from langfx_web.usage import Usage
 
@@ -123,6 +124,90 @@ class ToolCallEnd:
     type: ClassVar[Literal["tool_call_end"]] = "tool_call_end"
     call: ToolCall
 
+
+class _Partial:
+    """What the events of a value share: compared by class and fields. Plain classes, since thousands are made."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # values inside may be mappings
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"{type(self).__name__}({fields})"
+
+
+class PartialObject(_Partial):
+    """An object as a model wrote it, unvalidated: nothing of its class was run. `fields` is read-only."""
+
+    __slots__ = ("class_name", "fields")
+
+    def __init__(self, class_name: str, fields: Mapping[str, Any]) -> None:
+        self.class_name = class_name
+        self.fields = fields
+
+
+class ObjectStart(_Partial):
+    """A container opens at `path`; `kind` is object, dict, list, tuple or set, `class_name` that of an object."""
+
+    __slots__ = ("class_name", "kind", "path")
+    type: ClassVar[Literal["object_start"]] = "object_start"
+
+    def __init__(self, path: Path, kind: str, class_name: str | None = None) -> None:
+        self.path = path
+        self.kind = kind
+        self.class_name = class_name
+
+
+class FieldStart(_Partial):
+    """A member begins; `path` has its names, keys and indices, and is `()` for an answer that is no container."""
+
+    __slots__ = ("path",)
+    type: ClassVar[Literal["field_start"]] = "field_start"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+class StringFieldDelta(_Partial):
+    """A piece of a member's text, decoded; the pieces of a member joined are its value."""
+
+    __slots__ = ("delta", "path")
+    type: ClassVar[Literal["string_field_delta"]] = "string_field_delta"
+
+    def __init__(self, path: Path, delta: str) -> None:
+        self.path = path
+        self.delta = delta
+
+
+class FieldEnd(_Partial):
+    """A member is complete; `value` is immutable and not validated: it authorises nothing."""
+
+    __slots__ = ("path", "value")
+    type: ClassVar[Literal["field_end"]] = "field_end"
+
+    def __init__(self, path: Path, value: Any) -> None:
+        self.path = path
+        self.value = value
+
+
+class ObjectEnd(_Partial):
+    """The container at `path` is complete."""
+
+    __slots__ = ("path",)
+    type: ClassVar[Literal["object_end"]] = "object_end"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+ValueEvent: TypeAlias = ObjectStart | FieldStart | StringFieldDelta | FieldEnd | ObjectEnd
+"""How a typed answer arrives, before anything of it is validated."""
 
 TurnEvent: TypeAlias = TextDelta | ThoughtDelta | ToolStart | ToolEnd | TurnStart | TurnEnd
 """What a turn emits, in order; the last one is a `TurnEnd`."""

@@ -42,6 +42,18 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
         raise JSONTextError(f"not JSON: {error}") from error
 
 
+def read_prefix(text: str) -> tuple[Any, int]:
+    """The JSON value that a text begins with, and where it ends; `JSONTextError` without one, and for a doubled key.
+
+    For texts that models write: raw control characters in strings are read, and so are NaN, the infinities and numbers
+    too large for a float, none of which is finite. The caller counts nesting first.
+    """
+    try:
+        return _LENIENT.raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        raise JSONTextError(f"not JSON: {error}") from error
+
+
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     """Write a JSON value compactly, without ASCII escaping; `NotPortableError` has the path of what has no form."""
     check_value(value, max_depth=max_depth)
@@ -185,6 +197,14 @@ def _finite(text: str) -> float:
     return number
 
 
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) != len(members):
+        raise ValueError("a key is given twice")
+    return found
+
+
 # Made once: `json.loads` and `json.dumps` with options make one for each text, which costs more than a small text.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_LENIENT = json.JSONDecoder(strict=False, object_pairs_hook=_once)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

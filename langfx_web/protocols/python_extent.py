@@ -1,0 +1,75 @@
+"""How far python text goes, and whether Python's own parser may be given it.
+
+That parser is recursive, and nothing but the machine's stack bounds it: two thousand times `not` end the interpreter in
+a browser. So everything that it nests by, brackets, operators in a row and keywords, is counted before.
+"""
+
+from __future__ import annotations
+
+import re
+
+from langfx_web.protocols.limits import ParseLimits
+
+_SAFE_COST = 100
+"""Levels that the parser may nest; two hundred end it in a worker with half of V8's usual stack."""
+
+_SAFE_TEMPLATE = 100
+"""Characters of an f-string with braces, which the parser reads as code."""
+
+
+def _string(quote: str) -> str:
+    """A complete literal, as the language has it: in triple quotes, or on one line."""
+    many = rf"{quote * 3}[^{quote}\\]*(?:(?:\\.|{quote}(?!{quote * 2}))[^{quote}\\]*)*{quote * 3}"
+    return rf"{many}|{quote}(?!{quote * 2})[^{quote}\\\n]*(?:\\.[^{quote}\\\n]*)*{quote}"
+
+
+_TOKENS = re.compile(
+    rf"(?P<string>(?P<prefix>\b[A-Za-z]{{1,2}})?(?:{_string(chr(39))}|{_string(chr(34))}))"
+    r"|(?P<comment>\#[^\n]*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<line>\n|;)|(?P<joint>\\\r?\n)"
+    r"|(?P<fence>`{3,}|~{3,})|(?P<operator>[-+~*/%@&|^.])|(?P<quote>['\"])"
+    r"|(?P<keyword>\b(?:not|if|else|elif|lambda|await|for|while|with|try|except|finally|def|class|async|match|case)\b)",
+    re.DOTALL,
+)
+
+
+def extent(text: str, *, fence: str, limits: ParseLimits) -> int | None:
+    """Where the value's text ends; None where Python's parser must not see it or is known to refuse it."""
+    marks = [0]
+    cost = keywords = values = 0
+    for match in _TOKENS.finditer(text):
+        kind = match.lastgroup
+        if kind == "comma":
+            cost = marks[-1]
+            values += 1
+        elif kind == "open":
+            cost += 1
+            values += 1
+            marks.append(cost)
+            if len(marks) > limits.max_depth + 1:
+                return None
+        elif kind == "close":
+            if len(marks) > 1:
+                cost = marks.pop()
+        elif kind == "line":
+            if len(marks) == 1:
+                cost = 0
+        elif kind == "operator":
+            cost += 1
+        elif kind == "keyword":
+            keywords += 1
+        elif kind == "quote" or (kind == "string" and _is_long_template(match)):
+            return None
+        elif kind == "fence":
+            if fence and match[0].startswith(fence):
+                return match.start()
+            if not fence and match[0][0] == "`":
+                return None if text[match.start() :].strip("` \t\r\n\f") else match.start()
+            cost += 3
+        if cost + keywords > _SAFE_COST or values >= limits.max_nodes:
+            return None
+    return len(text)
+
+
+def _is_long_template(match: re.Match[str]) -> bool:
+    prefix = (match["prefix"] or "").lower()
+    return len(match[0]) > _SAFE_TEMPLATE and ("f" in prefix or "t" in prefix) and "{" in match[0]
