@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("messages",),
     ("events",),
     ("templates", "schemas", "transport", "stores"),
-    ("tools",),
+    ("protocols", "tools"),
     ("llms",),
     ("queries",),
     ("agentic",),

@@ -272,8 +272,10 @@ def test_json_values_are_read(text: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "The answer is 3.", "{'a': 1}", '{"a": 1 /* c */}', '{"a": }', '{"a": 1, "a": 2}', "{a: 1}", "01", "1.", "-"]
-    + ["[1,,]", "[,]", '{"a": 1,,}', "[1", '{"a', '"a', "1 2", "tru", '"{" {"a": 1}', "+1", "1_0", ".5"],
+    [
+        *["", "The answer is 3.", "{'a': 1}", '{"a": 1 /* c */}', '{"a": }', '{"a": 1, "a": 2}', "{a: 1}", "01", "1."],
+        *["[1,,]", "[,]", '{"a": 1,,}', "[1", '{"a', '"a', "1 2", "tru", '"{" {"a": 1}', "+1", "1_0", ".5", "-"],
+    ],
 )
 def test_what_is_not_json_is_refused(text: str) -> None:
     """Comments, single quotes, bare keys, doubled keys, bad numbers and open brackets are `output_syntax`."""
