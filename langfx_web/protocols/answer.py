@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from langfx_web.protocols.text import Pile
+
 FENCE = r"(?P<fence>`{3,64})|^[ \t]{0,80}(?P<tilde>~{3,64})"
 """What opens a block: three or more backticks anywhere, or tildes at the beginning of a line."""
 
@@ -64,18 +66,18 @@ class Finder:
         self.offset = 0
         self._pattern = pattern
         self._look = self._search
-        self._seen: list[str] = []
+        self._seen = Pile()
         self._length = 0
         self._window = ""
         self._is_cut = False
-        self._info: list[str] = []
+        self._info = Pile()
 
     def feed(self, text: str) -> str:
         """What is known of the value's text with this piece; "" while its beginning is not."""
         if self.found or not text:
             return text
         if not self.fence:
-            self._seen.append(text)
+            self._seen.add(text)
         self._length += len(text)
         return self._look(text.removeprefix("\ufeff") if self._length == len(text) else text)
 
@@ -86,7 +88,7 @@ class Finder:
         value = self._look("", ended=True)
         if self.found:
             return value
-        value = self._begin("".join(self._seen).removeprefix("\ufeff"))
+        value = self._begin(self._seen.text().removeprefix("\ufeff"))
         self.offset = 0
         return value
 
@@ -103,7 +105,8 @@ class Finder:
             return ""
         self.fence = match["fence"] or match["tilde"]
         self._window, self._look = "", self._read_info
-        self._seen = ["".join(self._seen)[: match.start() - len(buffer)]]
+        before = self._seen.take()
+        self._seen.add(before[: match.start() - len(buffer)])
         return self._read_info(buffer[match.end() :], ended)
 
     def _keep(self, buffer: str, start: int) -> None:
@@ -118,10 +121,10 @@ class Finder:
         end = re.search(r"\n" if self.fence[0] == "~" else rf"\n|{self.fence}", line)
         if end is None and not ended:
             rest = line.rstrip("`")
-            self._info.append(rest)
+            self._info.add(rest)
             self._window = line[len(rest) :]
             return ""
-        info = "".join(self._info)
+        info = self._info.text()
         if end is not None and end[0] != "\n":
             return self._begin(_LANGUAGE.sub("", info + line, count=1))
         if info.strip(_BLANK) or (line if end is None else line[: end.start()]).strip(_BLANK):
@@ -140,5 +143,5 @@ class Finder:
     def _begin(self, value: str) -> str:
         self.found = True
         self.offset = self._length - len(value)
-        self._seen.clear()
+        self._seen.take()
         return value

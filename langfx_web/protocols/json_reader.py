@@ -154,7 +154,8 @@ class JSONReader(TolerantReader):
             self._end_text()
         else:
             self._state = self._colon
-            self._set_key(self._key.end())
+            self._key.end()
+            self._set_key(self._key.value())
             self._key = None
         return at + 1
 

@@ -64,7 +64,7 @@ def extent(text: str, *, fence: str, limits: ParseLimits) -> int | None:
                 return match.start()
             if not fence and match[0][0] == "`":
                 return None if text[match.start() :].strip("` \t\r\n\f") else match.start()
-            cost += 3
+            cost += len(match[0])
         if cost + keywords > _SAFE_COST or values >= limits.max_nodes:
             return None
     return len(text)

@@ -16,7 +16,7 @@ from langfx_web.protocols.frame import UNDECIDED, Frame
 from langfx_web.protocols.limits import ParseLimits
 from langfx_web.protocols.python_escapes import escaped
 from langfx_web.protocols.shape import CONSTANTS, Shape
-from langfx_web.protocols.text import Text
+from langfx_web.protocols.text import Pile, Text
 from langfx_web.protocols.tolerant import END, MAX_DIGITS, TolerantReader
 from langfx_web.schemas.tree import EnumNode
 
@@ -68,7 +68,7 @@ class PythonReader(TolerantReader):
         self._may_assign = True
         self._quote = ""
         self._is_raw = False
-        self._held: list[str] = []
+        self._held = Pile()
         self._prefix = ""
         self._may_go_on = True
         self._prose: Finder | None = None
@@ -392,7 +392,7 @@ class PythonReader(TolerantReader):
         if char == "\r":
             return self._carriage_return(buffer, at)
         if self._quote == char:
-            self._held = [char]
+            self._held.add(char)
             self._state = self._closing
             return at + 1
         run = buffer[at : at + 3]
@@ -432,7 +432,7 @@ class PythonReader(TolerantReader):
         assert self._text is not None
         blank = _BLANKS.match(buffer, at)
         assert blank is not None
-        self._held.append(blank[0])
+        self._held.add(blank[0])
         at = blank.end()
         char = self._char = buffer[at : at + 1]
         if not char or _MAYBE_JOINT.match(buffer, at):
@@ -440,9 +440,10 @@ class PythonReader(TolerantReader):
         if char == self._fence[0]:
             self._meet_fence(buffer, at)
         if self._char in _AFTER_STRING or _STRING_START.match(buffer, at):
-            self._state = self._after_string if self._char else self._closing
+            self._held.take()
+            self._state = self._after_string
         elif not _MAYBE_STRING_START.match(buffer, at):
-            held = "".join(self._held).replace("\\\r\n", "").replace("\\\n", "")
+            held = self._held.take().replace("\\\r\n", "").replace("\\\n", "")
             self._text.write(held.replace("\r\n", "\n").replace("\r", "\n"))
             self._state = self._string
         return at

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BLOCK = 512
 
 
 def whole(text: str) -> str:
@@ -14,16 +15,44 @@ def whole(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+class Pile:
+    """Text that comes in small pieces; they are joined from time to time, since each of them costs its header."""
+
+    __slots__ = ("_blocks", "_pieces")
+
+    def __init__(self) -> None:
+        self._blocks: list[str] = []
+        self._pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Put a piece at the end."""
+        self._pieces.append(piece)
+        if len(self._pieces) >= _BLOCK:
+            self._blocks.append("".join(self._pieces))
+            self._pieces.clear()
+
+    def text(self) -> str:
+        """All of it."""
+        return "".join([*self._blocks, *self._pieces])
+
+    def take(self) -> str:
+        """All of it, and the pile is empty."""
+        text = self.text()
+        self._blocks.clear()
+        self._pieces.clear()
+        return text
+
+
 class Text:
     """A string value that grows; a half of a character is held back until the other half has come."""
 
-    __slots__ = ("_half", "_shown", "is_bytes", "pieces")
+    __slots__ = ("_half", "_new", "_taken", "is_bytes")
 
     def __init__(self, is_bytes: bool = False) -> None:
         self.is_bytes = is_bytes
-        self.pieces: list[str] = []
         self._half = ""
-        self._shown = 0
+        self._new = Pile()
+        self._taken = Pile()
 
     def write(self, piece: str) -> None:
         """Add decoded text."""
@@ -34,18 +63,22 @@ class Text:
                 piece, self._half = piece[:-1], piece[-1]
             piece = whole(piece)
         if piece:
-            self.pieces.append(piece)
+            self._new.add(piece)
 
     def take(self) -> str:
         """What was added since the last time."""
-        new = self.pieces[self._shown :]
-        self._shown = len(self.pieces)
-        return new[0] if len(new) == 1 else "".join(new)
+        new = self._new.take()
+        if new:
+            self._taken.add(new)
+        return new
 
-    def end(self) -> str | bytes:
-        """The whole value."""
+    def end(self) -> None:
+        """No other half will come."""
         if self._half:
-            self.pieces.append("\ufffd")
+            self._new.add("\ufffd")
             self._half = ""
-        text = "".join(self.pieces)
+
+    def value(self) -> str | bytes:
+        """The whole value, once it has ended."""
+        text = self._taken.text() + self._new.text()
         return text.encode("latin-1") if self.is_bytes else text

@@ -163,8 +163,9 @@ class TolerantReader:
     def _end_text(self) -> None:
         """The string value is complete."""
         assert self._text is not None
-        value = self._text.end()
+        self._text.end()
         self._show_text()
+        value = self._text.value()
         path, self._text, self._text_path = self._text_path, None, None
         if path is not None:
             self.events.append(FieldEnd(path, value))

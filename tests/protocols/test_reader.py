@@ -14,7 +14,7 @@ from tests.protocols.wanted import NOTES, Names, events, pieces, plain
 ANSWERS = {
     "python": [
         "Note(text='hé', tags=['a'])",
-        "Here:\n\n```python\noutput = Note(\n  text='a\\u00e9\\ud83d\\ude00 \\N{EM DASH}',\n  tags=['x' 'y'],\n)\n```\nBye",
+        "Hi:\n\n```python\noutput = Note(\n  text='a\\u00e9\\ud83d\\ude00 \\N{EM DASH}',\n  tags=['x' 'y'],\n)\n```",
         "Note(text='it's, ok', tags=['Girls' home' , \"b\"])\n\nHope it helps!",
         "Note('''a\r\n'b' ''c''', [1, -2.5e-3, 0x10, True, null, UNKNOWN, Color.RED])",
         "{'a': (1,), 'b': ('x' 'y'), 'c': {1, 2}, (1, 2): {}, 3: set(), 'd': dict(a=[b'x'])}",
