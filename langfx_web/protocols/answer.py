@@ -14,8 +14,11 @@ from langfx_web.protocols.text import Pile
 FENCE = r"(?P<fence>`{3,64})|^[ \t]{0,80}(?P<tilde>~{3,64})"
 """What opens a block: three or more backticks anywhere, or tildes at the beginning of a line."""
 
-_WINDOW = 400
-"""Characters at the end of what was read that may still become a beginning; no pattern here is wider."""
+_WIDEST = 400
+"""Characters of a beginning; no pattern here is wider."""
+
+_WIDEST_BREAK = 100
+"""Characters of a beginning that may go over the end of a line."""
 
 _LONGEST_FENCE = 64
 
@@ -96,7 +99,8 @@ class Finder:
         buffer = self._window + text
         match = self._pattern.search(buffer, int(self._is_cut))
         if match is None:
-            self._keep(buffer, len(buffer) - _WINDOW)
+            line = buffer.rfind("\n") + 1
+            self._keep(buffer, max(min(line, len(buffer) - _WIDEST_BREAK), len(buffer) - _WIDEST))
             return ""
         if match["start"] is not None:
             return self._begin(buffer[match.start() :].lstrip(_BLANK))

@@ -2,6 +2,7 @@
 
 That parser is recursive, and nothing but the machine's stack bounds it: two thousand times `not` end the interpreter in
 a browser. So everything that it nests by, brackets, operators in a row and keywords, is counted before.
+A number of too many digits is not for it either.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _string(quote: str) -> str:
 _TOKENS = re.compile(
     rf"(?P<string>(?P<prefix>\b[A-Za-z]{{1,2}})?(?:{_string(chr(39))}|{_string(chr(34))}))"
     r"|(?P<comment>\#[^\n]*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<line>\n|;)|(?P<joint>\\\r?\n)"
-    r"|(?P<fence>`{3,}|~{3,})|(?P<operator>[-+~*/%@&|^.])|(?P<quote>['\"])"
+    r"|(?P<fence>`{3,}|~{3,})|(?P<operator>[-+~*/%@&|^.])|(?P<quote>['\"]|\b\w{4301,})"
     r"|(?P<keyword>\b(?:not|if|else|elif|lambda|await|for|while|with|try|except|finally|def|class|async|match|case)\b)",
     re.DOTALL,
 )
