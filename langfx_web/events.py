@@ -133,7 +133,7 @@ class _Partial:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        return [getattr(self, name) for name in self.__slots__] == [getattr(other, name) for name in self.__slots__]
 
     __hash__ = None  # type: ignore[assignment]  # values inside may be mappings
 

@@ -4,6 +4,6 @@ May import layer 0 to 3. Read `protocol.py` first; `answer.py` finds the value, 
 """
 
 from langfx_web.protocols.limits import ParseLimits
-from langfx_web.protocols.protocol import PROTOCOLS, Protocol, ProtocolName, Reader, protocol
+from langfx_web.protocols.protocol import PROTOCOLS, Protocol, ProtocolName, Reader, protocol, read_answer
 
-__all__ = ["PROTOCOLS", "ParseLimits", "Protocol", "ProtocolName", "Reader", "protocol"]
+__all__ = ["PROTOCOLS", "ParseLimits", "Protocol", "ProtocolName", "Reader", "protocol", "read_answer"]

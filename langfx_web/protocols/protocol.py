@@ -22,6 +22,7 @@ from langfx_web.protocols.python_reader import PythonReader
 from langfx_web.protocols.python_tree import Walk, parsed
 from langfx_web.protocols.shape import Shape, Wanted
 from langfx_web.protocols.tolerant import TolerantReader
+from langfx_web.schemas import Schema
 
 ProtocolName: TypeAlias = Literal["python", "json"]
 
@@ -179,6 +180,19 @@ def protocol(name: str) -> Protocol:
         names = " and ".join(map(repr, PROTOCOLS))
         raise InvalidArgumentError(f"protocol must be one of {names}, not {name!r}", details={"option": "protocol"})
     return PROTOCOLS[name]
+
+
+def read_answer(
+    text: str, schema: Any, *, protocol: ProtocolName = "python", parse_limits: ParseLimits | None = None
+) -> Any:
+    """The typed value in a text that a model wrote, read locally and never run; `schema` is a `Schema` or a type.
+
+    `output_syntax`, `output_forbidden`, `output_name`, `output_mismatch` or `output_limit` where it holds none.
+    """
+    return _named(protocol).read(text, Schema.of(schema), limits=parse_limits or DEFAULT_LIMITS)
+
+
+_named = protocol
 
 
 def _too_long(limits: ParseLimits) -> OutputLimitError:

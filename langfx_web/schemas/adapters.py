@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from langfx_web.errors import SchemaError
@@ -22,6 +23,25 @@ def adapter(type_: Any) -> Adapter:
         return TypeAdapter(type_)
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeError) as error:
         raise SchemaError(f"{type_!r} cannot be described to a model: {error}") from error
+
+
+@lru_cache(maxsize=1024)
+def _cached(type_: Any) -> Adapter:
+    return adapter(type_)
+
+
+def made(type_: Any, value: Any) -> Any:
+    """The value of a type from one of the right kind, by field names; pydantic's own error where it is refused."""
+    return _cached(type_).validate_python(value, by_name=True, by_alias=False)
+
+
+def is_text(type_: Any) -> bool:
+    """Whether JSON has the type's values as text; False for types that pydantic does not know."""
+    try:
+        found = _cached(type_).json_schema(mode="serialization")
+    except (SchemaError, ValueError, TypeError):
+        return False
+    return found.get("type") == "string"
 
 
 def record_type(name: str, members: Mapping[str, tuple[Any, Any]]) -> Any:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from langfx_web.errors import SchemaError, SchemaMismatchError
+from langfx_web.errors import OutputMismatchError, SchemaError, SchemaMismatchError
 from langfx_web.json_text import dumps
 from langfx_web.schemas import adapters
+from langfx_web.schemas.compiling import Compiled
+from langfx_web.schemas.forms import Reading
 from langfx_web.schemas.json_schema import check, portable, settle
 
 
@@ -19,8 +22,14 @@ class Schema:
     Nothing is loaded or built before first use. `validate` never converts between kinds: `"5"` is no int, `1` no bool.
     """
 
-    def __init__(self, type_: Any) -> None:
+    def __init__(self, type_: Any, *, subclasses: bool = True) -> None:
         self.type = type_
+        self._subclasses = subclasses
+
+    @staticmethod
+    def of(type_: Any) -> Schema:
+        """A schema as it is, or the schema of a type."""
+        return type_ if isinstance(type_, Schema) else Schema(type_)
 
     @staticmethod
     def from_json_schema(document: Mapping[str, Any]) -> DocumentSchema:
@@ -37,6 +46,50 @@ class Schema:
             return portable(self._adapter.json_schema(by_alias=True))
         except (TypeError, ValueError) as error:
             raise SchemaError(f"{self.type!r} has no JSON Schema: {error}") from error
+
+    @property
+    def is_text(self) -> bool:
+        """Whether an answer is the value as it is written."""
+        return self.type is str
+
+    @cached_property
+    def _compiled(self) -> Compiled:
+        return Compiled(self.type, subclasses=self._subclasses)
+
+    @property
+    def classes(self) -> Mapping[str, type]:
+        """The classes that an answer may call, by the name that it knows them by."""
+        return {name: form.type for name, form in self._compiled.classes.items()}
+
+    @property
+    def enums(self) -> Mapping[str, type[Enum]]:
+        """The Enums of which a python answer may name members."""
+        return self._compiled.enums
+
+    @property
+    def root_kinds(self) -> frozenset[str]:
+        """What the value itself may be: some of object, dict, list, tuple, set, scalar."""
+        return self._compiled.root.kinds()
+
+    def fields(self, name: str) -> tuple[str, ...]:
+        """The fields of an offered class in declared order, without those that are hidden from the model."""
+        members = self._compiled.classes[name].members.values()
+        return tuple(member.name for member in members if not member.is_hidden)
+
+    def build(self, tree: Any, *, protocol: str) -> Any:
+        """The typed value of a tree that a protocol read; `output_mismatch` with all problems where it does not fit."""
+        compiled = self._compiled
+        reading = Reading(is_python=protocol == "python", classes=compiled.classes, enums=compiled.enums)
+        fit = compiled.root.fit(tree, (), reading)
+        if fit is not None:
+            try:
+                return adapters.made(self.type, fit.value)
+            except ValueError as error:
+                reading.problems += adapters.problems(error) or []
+        first = reading.problems[0]
+        path = tuple(first["path"])
+        where = f" at {'.'.join(map(str, path))}" if path else ""
+        raise OutputMismatchError(f"{first['message']}{where}", path=path, problems=reading.problems)
 
     def json_schema(self) -> dict[str, Any]:
         """The portable JSON Schema: closed objects, no generated titles, recursion by local reference."""

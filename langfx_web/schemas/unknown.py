@@ -16,6 +16,14 @@ class Unknown:
             cls._only = super().__new__(cls)
         return cls._only
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
+        return {"type": "is-instance", "cls": cls}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"const": "UNKNOWN"}
+
     def __bool__(self) -> bool:
         return False
 
