@@ -22,6 +22,7 @@ from langfx_web.protocols.python_reader import PythonReader
 from langfx_web.protocols.python_tree import Walk, parsed
 from langfx_web.protocols.shape import Shape, Wanted
 from langfx_web.protocols.tolerant import TolerantReader
+from langfx_web.protocols.values import json_text, python_text
 from langfx_web.schemas import Schema
 
 ProtocolName: TypeAlias = Literal["python", "json"]
@@ -62,6 +63,10 @@ class Protocol(ABC):
         return Reader(self, schema, limits)
 
     @abstractmethod
+    def write(self, value: Any, schema: Wanted) -> str:
+        """A value of the schema as an answer has it, for an example; reading it gives an equal value."""
+
+    @abstractmethod
     def _finder(self, schema: Wanted) -> Finder:
         """What finds the value in an answer."""
 
@@ -87,6 +92,9 @@ class PythonProtocol(Protocol):
 
     name = "python"
 
+    def write(self, value: Any, schema: Wanted) -> str:
+        return python_text(value, schema)
+
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_shape(schema).finder)
 
@@ -107,6 +115,9 @@ class JSONProtocol(Protocol):
     """Values as JSON, without a wrapper."""
 
     name = "json"
+
+    def write(self, value: Any, schema: Wanted) -> str:
+        return json_text(value, schema)
 
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_json_pattern(schema))

@@ -44,6 +44,9 @@ class Wanted(Protocol):
     def fields(self, name: str, /) -> tuple[str, ...]:
         """A class's fields in declared order, as arguments by position bind."""
 
+    def aliases(self, name: str, /) -> Mapping[str, str]:
+        """The JSON name of each field of a class."""
+
     def build(self, tree: Any, /, *, protocol: str) -> Any:
         """The typed value of a tree; `output_mismatch` where it does not fit."""
 

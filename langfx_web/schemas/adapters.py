@@ -35,6 +35,11 @@ def made(type_: Any, value: Any) -> Any:
     return _cached(type_).validate_python(value, by_name=True, by_alias=False)
 
 
+def as_text(value: Any) -> Any:
+    """What JSON has for a value of a type that is written as text, such as a date."""
+    return _cached(type(value)).dump_python(value, mode="json")
+
+
 def is_text(type_: Any) -> bool:
     """Whether JSON has the type's values as text; False for types that pydantic does not know."""
     try:

@@ -76,6 +76,11 @@ class Schema:
         members = self._compiled.classes[name].members.values()
         return tuple(member.name for member in members if not member.is_hidden)
 
+    def aliases(self, name: str) -> dict[str, str]:
+        """The JSON name of each field of an offered class."""
+        members = self._compiled.classes[name].members.values()
+        return {member.name: member.alias for member in members if not member.is_hidden}
+
     def build(self, tree: Any, *, protocol: str) -> Any:
         """The typed value of a tree that a protocol read; `output_mismatch` with all problems where it does not fit."""
         compiled = self._compiled

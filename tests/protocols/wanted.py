@@ -30,6 +30,9 @@ class Names:
     def fields(self, name: str) -> tuple[str, ...]:
         return self.classes[name]
 
+    def aliases(self, name: str) -> dict[str, str]:
+        return {field: field for field in self.classes[name]}
+
     def build(self, tree: Any, *, protocol: str) -> Any:
         return tree
 
