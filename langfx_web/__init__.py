@@ -23,8 +23,9 @@ from langfx_web.messages import (
     ToolMessage,
     UserMessage,
 )
+from langfx_web.protocols import ParseLimits, read_answer
 from langfx_web.queries import query
-from langfx_web.schemas import Schema
+from langfx_web.schemas import UNKNOWN, Schema, Unknown
 from langfx_web.templates import Template
 from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
 from langfx_web.usage import Usage
@@ -32,6 +33,7 @@ from langfx_web.usage import Usage
 __version__ = "0.1.0"
 
 __all__ = [
+    "UNKNOWN",
     "AIMessage",
     "Action",
     "Agent",
@@ -41,6 +43,7 @@ __all__ = [
     "LanguageModel",
     "Limits",
     "Message",
+    "ParseLimits",
     "SamplingOptions",
     "SamplingResult",
     "Schema",
@@ -59,11 +62,13 @@ __all__ = [
     "TraceNode",
     "Turn",
     "TurnResult",
+    "Unknown",
     "Usage",
     "UserMessage",
     "llms",
     "page_credential",
     "query",
+    "read_answer",
     "stores",
     "testing",
     "tool",

@@ -6,6 +6,7 @@ sees, and ends with what `read` says of the whole text, so that call and stream 
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
@@ -63,6 +64,10 @@ class Protocol(ABC):
         return Reader(self, schema, limits)
 
     @abstractmethod
+    def describe(self, schema: Wanted) -> str:
+        """What a model is told of the type."""
+
+    @abstractmethod
     def write(self, value: Any, schema: Wanted) -> str:
         """A value of the schema as an answer has it, for an example; reading it gives an equal value."""
 
@@ -92,6 +97,9 @@ class PythonProtocol(Protocol):
 
     name = "python"
 
+    def describe(self, schema: Wanted) -> str:
+        return schema.python_type
+
     def write(self, value: Any, schema: Wanted) -> str:
         return python_text(value, schema)
 
@@ -115,6 +123,9 @@ class JSONProtocol(Protocol):
     """Values as JSON, without a wrapper."""
 
     name = "json"
+
+    def describe(self, schema: Wanted) -> str:
+        return json.dumps(schema.json_schema(), ensure_ascii=False)
 
     def write(self, value: Any, schema: Wanted) -> str:
         return json_text(value, schema)

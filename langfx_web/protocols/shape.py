@@ -47,6 +47,13 @@ class Wanted(Protocol):
     def aliases(self, name: str, /) -> Mapping[str, str]:
         """The JSON name of each field of a class."""
 
+    @property
+    def python_type(self) -> str:
+        """What a model is told of it in the python protocol."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """What it is told in the JSON protocol."""
+
     def build(self, tree: Any, /, *, protocol: str) -> Any:
         """The typed value of a tree; `output_mismatch` where it does not fit."""
 

@@ -7,11 +7,14 @@ from langfx_web.schemas.adapters import as_text
 from langfx_web.schemas.arrival import pydantic_arrived, wait_for_pydantic
 from langfx_web.schemas.schema import DocumentSchema, Schema
 from langfx_web.schemas.signature import Signature, first_paragraph
+from langfx_web.schemas.unknown import UNKNOWN, Unknown
 
 __all__ = [
+    "UNKNOWN",
     "DocumentSchema",
     "Schema",
     "Signature",
+    "Unknown",
     "as_text",
     "first_paragraph",
     "pydantic_arrived",

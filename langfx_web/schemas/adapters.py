@@ -37,7 +37,8 @@ def made(type_: Any, value: Any) -> Any:
 
 def as_text(value: Any) -> Any:
     """What JSON has for a value of a type that is written as text, such as a date."""
-    return _cached(type(value)).dump_python(value, mode="json")
+    type_: Any = type(value)
+    return _cached(type_).dump_python(value, mode="json")
 
 
 def is_text(type_: Any) -> bool:

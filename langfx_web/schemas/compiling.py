@@ -8,7 +8,7 @@ import re
 import types
 import typing
 from enum import Enum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from langfx_web.errors import SchemaError
 from langfx_web.schemas import adapters
@@ -41,7 +41,7 @@ class Compiled:
         self.classes: dict[str, ClassForm] = {}
         self.enums: dict[str, type[Enum]] = {}
         self._subclasses = subclasses
-        self._forms: dict[type, ClassForm] = {}
+        self.forms: dict[type, ClassForm] = {}
         self._records: dict[Any, RecordForm] = {}
         self.root = self._form(type_, ())
 
@@ -99,22 +99,22 @@ class Compiled:
     def _record(self, type_: Any, path: tuple[str, ...]) -> RecordForm:
         if type_ not in self._records:
             form = self._records[type_] = RecordForm(type_.__name__)
-            for name, hint in _hints(type_, path).items():
+            for name, hint in hints(type_, path).items():
                 member = self._form(hint, (*path, name))
                 form.members[name] = Member(name, name, member, name in type_.__required_keys__, False)
         return self._records[type_]
 
     def _class(self, type_: type, path: tuple[str, ...]) -> ClassForm:
-        if type_ in self._forms:
-            return self._forms[type_]
+        if type_ in self.forms:
+            return self.forms[type_]
         form = ClassForm(type_, self._name(type_))
         if not inspect.isabstract(type_):
             self.classes[form.name] = form
             form.offered.append(form)
-        self._forms[type_] = form
-        for name, alias, hint, is_required, is_hidden in _members(type_, path):
-            member = AnyForm() if is_hidden else self._form(hint, (*path, name))
-            form.members[name] = Member(name, alias, member, is_required, is_hidden)
+        self.forms[type_] = form
+        for field in fields(type_, path):
+            member = AnyForm() if field.is_hidden else self._form(field.hint, (*path, field.name))
+            form.members[field.name] = Member(field.name, field.alias, member, field.is_required, field.is_hidden)
         if self._subclasses:
             for heir in _heirs(type_):
                 offered = self._class(heir, path)
@@ -146,39 +146,60 @@ def _heirs(type_: type) -> list[type]:
     return [heir for heir in newest.values() if _is_class(heir)]
 
 
-def _members(type_: Any, path: tuple[str, ...]) -> list[tuple[str, str, Any, bool, bool]]:
-    """Name, alias, annotation, whether it must be given, whether it is hidden; in declared order."""
+class Field(NamedTuple):
+    """A field of a class as its author wrote it; `default` is `...` where only a call would tell it."""
+
+    name: str
+    alias: str
+    hint: Any
+    metadata: tuple[Any, ...]
+    is_required: bool
+    default: Any = ...
+    description: str | None = None
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the model is not told of it."""
+        parts = (*self.metadata, *getattr(self.hint, "__metadata__", ()))
+        return any(type(part).__name__ == "SkipJsonSchema" for part in parts)
+
+
+def fields(type_: Any, path: tuple[str, ...]) -> list[Field]:
+    """The fields of a model, dataclass or NamedTuple, in declared order."""
     if hasattr(type_, "model_fields"):
-        return [
-            (name, info.alias or name, info.annotation, info.is_required(), _is_hidden(info.metadata))
-            for name, info in type_.model_fields.items()
-        ]
-    hints = _hints(type_, path)
+        return [_model_field(name, info) for name, info in type_.model_fields.items()]
+    known = hints(type_, path)
     if dataclasses.is_dataclass(type_):
-        missing = dataclasses.MISSING
-        return [
-            (
-                item.name,
-                item.name,
-                hints[item.name],
-                item.default is missing and item.default_factory is missing,
-                _is_hidden(getattr(hints[item.name], "__metadata__", ())),
-            )
-            for item in dataclasses.fields(type_)
-            if item.init
-        ]
-    return [(name, name, hints.get(name, Any), name not in type_._field_defaults, False) for name in type_._fields]
+        return [_dataclass_field(item, known[item.name]) for item in dataclasses.fields(type_) if item.init]
+    defaults = type_._field_defaults
+    return [
+        Field(name, name, known.get(name, Any), (), name not in defaults, defaults.get(name)) for name in type_._fields
+    ]
 
 
-def _hints(type_: Any, path: tuple[str, ...]) -> dict[str, Any]:
+def _model_field(name: str, info: Any) -> Field:
+    default = _made_by(info.default_factory) if info.default_factory else info.default
+    required = info.is_required()
+    return Field(name, info.alias or name, info.annotation, tuple(info.metadata), required, default, info.description)
+
+
+def _dataclass_field(item: Any, hint: Any) -> Field:
+    missing = dataclasses.MISSING
+    default = _made_by(item.default_factory) if item.default is missing else item.default
+    required = item.default is missing and item.default_factory is missing
+    return Field(item.name, item.name, hint, (), required, default)
+
+
+def _made_by(factory: Any) -> Any:
+    return factory() if factory in (list, dict) else ...
+
+
+def hints(type_: Any, path: tuple[str, ...]) -> dict[str, Any]:
+    """The resolved annotations of a class."""
     try:
         return typing.get_type_hints(type_, include_extras=True)
     except (NameError, TypeError) as error:
         raise SchemaError(f"{type_!r} cannot be described: {error}", details={"path": list(path)}) from error
-
-
-def _is_hidden(metadata: Any) -> bool:
-    return any(type(item).__name__ == "SkipJsonSchema" for item in metadata)
 
 
 def _unsupported(type_: Any, path: tuple[str, ...]) -> SchemaError:

@@ -14,6 +14,7 @@ from langfx_web.schemas import adapters
 from langfx_web.schemas.compiling import Compiled
 from langfx_web.schemas.forms import Reading
 from langfx_web.schemas.json_schema import check, portable, settle
+from langfx_web.schemas.python_types import python_type
 
 
 class Schema:
@@ -80,6 +81,11 @@ class Schema:
         """The JSON name of each field of an offered class."""
         members = self._compiled.classes[name].members.values()
         return {member.name: member.alias for member in members if not member.is_hidden}
+
+    @cached_property
+    def python_type(self) -> str:
+        """What a model is told of the type in the python protocol: an annotation, and the classes that it names."""
+        return python_type(self.type, self._compiled)
 
     def build(self, tree: Any, *, protocol: str) -> Any:
         """The typed value of a tree that a protocol read; `output_mismatch` with all problems where it does not fit."""

@@ -16,6 +16,7 @@ class Names:
     """What is wanted: `classes` with their fields, `enums`, and what the root may be."""
 
     is_text = False
+    python_type = ""
 
     def __init__(
         self,
@@ -32,6 +33,9 @@ class Names:
 
     def aliases(self, name: str) -> dict[str, str]:
         return {field: field for field in self.classes[name]}
+
+    def json_schema(self) -> dict[str, Any]:
+        return {}
 
     def build(self, tree: Any, *, protocol: str) -> Any:
         return tree
