@@ -9,7 +9,7 @@ import langfx_web
 
 
 def test_all_is_sorted_and_complete() -> None:
-    """What is imported there is offered there."""
+    """What is imported there is offered there, constants first."""
     source = Path(langfx_web.__file__).read_text("utf-8")
     imported = {
         alias.asname or alias.name
@@ -18,7 +18,7 @@ def test_all_is_sorted_and_complete() -> None:
         for alias in node.names
     }
     assert set(langfx_web.__all__) == imported
-    assert langfx_web.__all__ == sorted(langfx_web.__all__)
+    assert langfx_web.__all__ == sorted(langfx_web.__all__, key=lambda name: (not name.isupper(), name))
     assert all(hasattr(langfx_web, name) for name in langfx_web.__all__)
 
 
