@@ -355,9 +355,37 @@ export interface LinesPruned {
   through: number;
 }
 
+/** What can go wrong between page and Python: `code`s by `name`. Agents, models and stores have codes of their own. */
+export interface BridgeErrors {
+  BootError:
+    | "boot_failed"
+    | "boot_blocked"
+    | "boot_timeout"
+    | "download_failed"
+    | "integrity_failed"
+    | "unsupported_browser";
+  /** The worker is gone; `connect` again. */
+  WorkerStoppedError: "worker_stopped";
+  /** You called `close()`. */
+  BridgeClosedError: "bridge_closed";
+  BridgeError: "bridge_protocol" | "bridge_version" | "too_many_commands";
+  /** `details.path` leads to what cannot cross. */
+  NotPortableError: "not_portable" | "message_too_large" | "message_too_deep";
+  /** `details.names` */
+  PackageError: "package_failed";
+  /** `details.module`, `file`, `line`, `traceback` */
+  UserModuleError: "module_failed";
+  TargetNotFoundError: "target_not_found";
+  /** A function of yours raised: `details.type`, `traceback`. */
+  UserCodeError: "user_code_failed";
+  CredentialsError: "credentials_failed";
+  InvalidArgumentError: "invalid_argument";
+  AbortError: "cancelled";
+}
+
 /** Every error of this library, told apart by `code`, which never changes its meaning. */
 export interface LangfxError extends Error {
-  readonly code: string;
+  readonly code: BridgeErrors[keyof BridgeErrors] | (string & {});
   /** The same call may succeed later. */
   readonly retryable: boolean;
   readonly details: Record<string, any>;

@@ -16,7 +16,7 @@ from langfx_web.bridge.page import Page
 from langfx_web.bridge.page_credential import ask_page
 from langfx_web.bridge.user_code import called, items_of
 from langfx_web.bridge.wire import PROTOCOL, error_fields, portable, read
-from langfx_web.errors import BridgeError, CredentialsError, LangfxError, StoreError
+from langfx_web.errors import BootError, BridgeError, CredentialsError, StoreError
 from langfx_web.json_text import loads
 from langfx_web.messages.codec import encode
 from langfx_web.schemas import wait_for_pydantic
@@ -208,7 +208,7 @@ class Dispatch:
         failure = await self._load(pack)
         if failure:
             facts = loads(failure)
-            raise LangfxError(
+            raise BootError(
                 facts["message"], code=facts["code"], retryable=facts["retryable"], details=facts.get("details")
             )
 
