@@ -65,7 +65,7 @@ class TinyToolchain:
         made = f"{prefix} {optimize} ".encode()
         return {f"{name}c": made + content for name, content in modules.items()}
 
-    def stripped(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
+    def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         return {
             name: b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"//"))
             for name, text in scripts.items()

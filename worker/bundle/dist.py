@@ -103,8 +103,8 @@ def wheel_files(root: Path, pins: Pins, cache: Cache, work: Path) -> list[Path]:
 
 def node_toolchain(place: Place, pins: Pins, cache: Cache, *, node: str) -> NodeToolchain:
     """The toolchain of the pinned packages, unpacked below `.build/work/`."""
-    pyodide, typescript = (unpack(cache.get(pins.npm[name]), place.work / name) for name in ("pyodide", "typescript"))
-    return NodeToolchain(node=node, pyodide=pyodide, typescript=typescript, work=place.work / "made")
+    pyodide, terser = (unpack(cache.get(pins.npm[name]), place.work / name) for name in ("pyodide", "terser"))
+    return NodeToolchain(node=node, pyodide=pyodide, terser=terser, work=place.work / "made")
 
 
 def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Runtime:
@@ -124,7 +124,7 @@ def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Ru
     runtime.add("pyodide-lock.json", lock_text(wheels, info=info).encode(), to="boot")
     scripts = [path for side in ("worker", "web") for path in (place.root / side).glob("*.js")]
     sources = {path.relative_to(place.root).as_posix(): path.read_bytes() for path in scripts}
-    for path, text in sorted(toolchain.stripped(dict(sorted(sources.items()))).items()):
+    for path, text in sorted(toolchain.minified(dict(sorted(sources.items()))).items()):
         runtime.add(path, text, to="boot" if path.startswith("worker/") else "page")
     return runtime
 

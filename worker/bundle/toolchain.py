@@ -1,4 +1,4 @@
-"""What the build has Node do: compile Python inside Pyodide, strip scripts of their comments, compress with brotli.
+"""What the build has Node do: compile Python inside Pyodide, minify scripts, compress with brotli.
 
 Each piece of work is done once: its result lies in a folder under the hash of all that it was made of, with those of
 the last builds.
@@ -27,8 +27,8 @@ class Toolchain(Protocol):
     def compiled(self, modules: Mapping[str, bytes], *, optimize: int, prefix: str) -> dict[str, bytes]:
         """Bytecode by `.pyc` name of Python modules by `.py` name; tracebacks show `prefix` and the name."""
 
-    def stripped(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The same scripts without comments."""
+    def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The same modules, with the same imports and exports, in fewer bytes."""
 
     def brotli_size(self, content: bytes) -> int:
         """Bytes of `content` after the strongest brotli."""
@@ -36,11 +36,11 @@ class Toolchain(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeToolchain:
-    """The real one: `pyodide` and `typescript` are folders of unpacked npm packages, `work` keeps the results."""
+    """The real one: `pyodide` and `terser` are folders of unpacked npm packages, `work` keeps the results."""
 
     node: str
     pyodide: Path
-    typescript: Path
+    terser: Path
     work: Path
 
     def compiled(self, modules: Mapping[str, bytes], *, optimize: int, prefix: str) -> dict[str, bytes]:
@@ -56,11 +56,10 @@ class NodeToolchain:
         key = [*recipe, sources, *(option.encode() for option in options)]
         return read_zip(self._once("compiled", key, make))
 
-    def stripped(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
+    def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         texts = json.dumps({name: content.decode() for name, content in scripts.items()}).encode()
-        compiler = self.typescript / "lib" / "typescript.js"
-        key = [_script("strip.mjs"), (self.typescript / "package.json").read_bytes(), texts]
-        made = self._once("stripped", key, lambda folder: self._run("strip.mjs", compiler, given=texts))
+        key = [_script("minify.mjs"), (self.terser / "package.json").read_bytes(), texts]
+        made = self._once("minified", key, lambda folder: self._run("minify.mjs", self.terser, given=texts))
         return {name: text.encode() for name, text in json.loads(made).items()}
 
     def brotli_size(self, content: bytes) -> int:
