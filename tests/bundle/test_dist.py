@@ -36,6 +36,7 @@ def test_dist_has_its_layout(project: Project) -> None:
         "R/schemas.pack",
         "R/web/channel.js",
         "R/web/langfx-web.js",
+        "R/web/late.js",
         "R/web/manifest.js",
         "R/wheels/langfx_web-0.1.0-py3-none-any.whl",
         "R/wheels/small_thing-1.0-py3-none-any.whl",
@@ -76,7 +77,7 @@ def test_manifest_describes_every_file_of_the_runtime(project: Project) -> None:
         "extra.pack": "extra",
     }
     assert {sets[path] for path in sets if path.startswith("wheels/")} == {"wheels"}
-    assert sets["web/channel.js"] == "page"
+    assert (sets["web/channel.js"], sets["web/late.js"]) == ("page", "later")
     assert {sets[path] for path in sets if path.startswith(("pyodide", "worker"))} == {"boot"}
 
 
@@ -99,10 +100,17 @@ def test_scripts_have_no_comments(project: Project) -> None:
     assert files[f"{folder}/worker/worker.js"] == b"export const worker = 1;\n"
 
 
+def test_what_the_start_does_not_import_has_no_budget(project: Project) -> None:
+    """A module that the page loads when it is wanted costs nothing at the start."""
+    text = "export const noise = '" + hashlib.shake_256(b"").hexdigest(20_000) + "';\n"
+    (project.place.root / "web/late.js").write_text(text)
+    build(project)
+
+
 def test_what_is_too_large_fails_the_build(project: Project) -> None:
     """Every part that is over its budget is named with both sizes, and nothing is written."""
     text = "export const noise = '" + hashlib.shake_256(b"").hexdigest(20_000) + "';\n"
-    (project.place.root / "web/noise.js").write_text(text)
+    (project.place.root / "web/channel.js").write_text(text)
     with pytest.raises(CheckFailed, match=r"too large: page_scripts \d+ of \d+ bytes"):
         build(project)
     assert not project.place.dist.exists()
@@ -136,7 +144,7 @@ def test_any_change_gives_the_runtime_another_name(project: Project, changed: st
 
 
 def test_front_door_loads_all_page_modules_of_the_runtime(project: Project) -> None:
-    """One stable module imports the others side by side and exports what the page uses."""
+    """One stable module imports those that start side by side and exports what the page uses."""
     files = build(project)
     folder = json.loads(files["manifest.json"])["runtime"]
     assert files["langfx-web.js"].decode().splitlines() == [

@@ -33,7 +33,10 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 PYODIDE_FILES = (*CORE_FILES, LIBRARY)
 LEGAL_FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 
-Set = Literal["boot", "schemas", "extra", "wheels", "page"]
+Set = Literal["boot", "schemas", "extra", "wheels", "page", "later"]
+
+# What a module asks for before it runs: `import … from "./x.js"`, `export … from "./x.js"`, `import "./x.js"`.
+_STATIC_IMPORT = re.compile(r"""^(?:import|export)\s+(?:[\w$*{},\s]*\sfrom\s+)?"\./([\w.-]+\.js)\"""", re.M)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +127,27 @@ def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Ru
     runtime.add("pyodide-lock.json", lock_text(wheels, info=info).encode(), to="boot")
     scripts = [path for side in ("worker", "web") for path in (place.root / side).glob("*.js")]
     sources = {path.relative_to(place.root).as_posix(): path.read_bytes() for path in scripts}
+    starting = _starting_modules(sources)
     for path, text in sorted(toolchain.minified(dict(sorted(sources.items()))).items()):
-        runtime.add(path, text, to="boot" if path.startswith("worker/") else "page")
+        runtime.add(path, text, to=_script_set(path, starting))
     return runtime
+
+
+def _script_set(path: str, starting: set[str]) -> Set:
+    if path.startswith("worker/"):
+        return "boot"
+    return "page" if path in starting else "later"
+
+
+def _starting_modules(sources: Mapping[str, bytes], path: str = "web/langfx-web.js") -> set[str]:
+    """The page modules that `path` cannot run without; others are loaded when they are wanted, by `import()`."""
+    found, waiting = set[str](), [path]
+    while waiting:
+        if (path := waiting.pop()) in found or path not in sources:
+            continue
+        found.add(path)
+        waiting += [f"web/{name}" for name in _STATIC_IMPORT.findall(sources[path].decode())]
+    return found
 
 
 def _dist_files(root: Path, runtime: Runtime) -> dict[str, bytes]:
