@@ -36,7 +36,7 @@ LEGAL_FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 Set = Literal["boot", "schemas", "extra", "wheels", "page", "later"]
 
 # What a module asks for before it runs: `import … from "./x.js"`, `export … from "./x.js"`, `import "./x.js"`.
-_STATIC_IMPORT = re.compile(r"""^(?:import|export)\s+(?:[\w$*{},\s]*\sfrom\s+)?"\./([\w.-]+\.js)\"""", re.M)
+_STATIC_IMPORT = re.compile(r'(?m)^(?:import|export)\s+(?:[\w$*{},\s]*\sfrom\s+)?"\./([\w.-]+\.js)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
