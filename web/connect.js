@@ -4,7 +4,9 @@
  */
 
 import { LIMITS, PROTOCOL } from "../worker/protocol.js";
-import { Channel, onAbort, realClock } from "./channel.js";
+import { onAbort } from "./abort.js";
+import { Channel } from "./channel.js";
+import { realClock } from "./clock.js";
 import { bootError, bridgeClosed, fromWire, LangfxError, workerStopped } from "./errors.js";
 import { checkOptions, declareTools, guarded } from "./options.js";
 import { Agent } from "./session.js";
@@ -19,7 +21,7 @@ import { requireFeatures, startWorker, watchSilence } from "./start.js";
  * @property {Manifest} manifest
  * @property {() => void} [requireFeatures]
  * @property {(manifest: Manifest, baseUrl?: string | URL) => {worker: any, base: string, url: string}} [startWorker]
- * @property {import("./channel.js").Clock} [clock]
+ * @property {import("./clock.js").Clock} [clock]
  */
 
 /**

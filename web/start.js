@@ -71,7 +71,7 @@ function workerFrom(url) {
 
 /**
  * Calls `silent` once nothing was heard for `limit` milliseconds.
- * @param {import("./channel.js").Clock} clock
+ * @param {import("./clock.js").Clock} clock
  * @param {number} limit
  * @param {() => void} silent
  */

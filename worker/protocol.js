@@ -14,6 +14,7 @@ export const LIMITS = Object.freeze({
   text: 24 * 2 ** 20,
   blobs: 64 * 2 ** 20,
   depth: 200,
+  digits: 4300,
   commands: 1024,
   windowItems: 256,
   windowBytes: 2 ** 20,

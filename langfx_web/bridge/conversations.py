@@ -72,8 +72,11 @@ async def show_turn(turn: Turn, outlet: Outlet) -> None:
 
 
 async def _tell_end(turn: Turn, outlet: Outlet) -> None:
-    result = await turn.result
-    outlet.end(_plain_result(result), count=await turn.line_count)
+    try:
+        result = await turn.result
+        outlet.end(_plain_result(result), count=await turn.line_count)
+    except Exception as error:  # noqa: BLE001  # told at once: the lines may wait for a reader for ever
+        outlet.fail(error)
 
 
 async def show_lines(lines: LineStream, outlet: Outlet) -> None:

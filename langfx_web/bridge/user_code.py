@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
@@ -18,7 +19,9 @@ async def called(function: Callable[..., Any], args: Args) -> Any:
     try:
         value = function(**args) if isinstance(args, Mapping) else function(*args)
         return await value if inspect.isawaitable(value) else value
-    except Exception as error:
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
         raise as_user_error(error) from error
 
 
@@ -37,19 +40,29 @@ async def items_of(function: Callable[..., Any], args: Args) -> AsyncGenerator[A
         else:
             for item in source:
                 yield item
-    except Exception as error:
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
         raise as_user_error(error) from error
     finally:
         await _closed(source)
 
 
-def as_user_error(error: Exception) -> LangfxError:
+def as_user_error(error: BaseException) -> LangfxError:
     """An error of ours as it is; any other as a `UserCodeError` with its class and traceback, keys masked."""
     if isinstance(error, LangfxError):
         return error
     text = masked(str(error)) or "no message"
     details = {"type": type(error).__name__, "traceback": masked(user_traceback(error))}
     return UserCodeError(f"{type(error).__name__}: {text}"[:2000], details=details)
+
+
+def _is_failure(error: BaseException) -> bool:
+    """Whether the user's code failed: `sys.exit()` and a cancellation of its own making are failures, too."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and not task.cancelling()
+    return isinstance(error, (Exception, SystemExit))
 
 
 async def _closed(source: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from langfx_web.errors import LangfxError, ToolExecutionError, ToolOutputError, ToolTimeoutError
+from langfx_web.errors import LangfxError, ToolExecutionError, ToolNotFoundError, ToolOutputError, ToolTimeoutError
 from langfx_web.masking import masked
 from langfx_web.tools.context import ToolContext
 from langfx_web.tools.tool import PreparedCall, ToolResult
@@ -48,7 +48,7 @@ def _outcome(prepared: PreparedCall, task: asyncio.Task[ToolResult]) -> ToolOutc
     if task.cancelled():
         return _failed(ToolExecutionError(f"the tool {name} was cancelled from inside", tool=name))
     error = task.exception()
-    if isinstance(error, ToolOutputError):
+    if isinstance(error, (ToolOutputError, ToolNotFoundError)):
         return _failed(error)
     if error is not None:
         failure = ToolExecutionError(failure_text(error, name), tool=name, details={"type": type(error).__name__})

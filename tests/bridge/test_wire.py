@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import dataclasses
 import json
@@ -73,13 +74,24 @@ async def test_what_the_worker_sends_is_written(entry) -> None:
         ('[{"kind":"call","id":"4","target":"a:b","args":[]}]', None),
         ('[{"kind":"call","id":true,"target":"a:b","args":[]}]', None),
         ('[{"kind":"call","id":-1,"target":"a:b","args":[]}]', None),
-        ('[{"kind":"credit","id":4,"items":true,"bytes":1}]', 4),
+        ('[{"kind":["call"],"id":4}]', 4),
+        ('[{"kind":"credit","id":4,"items":true,"bytes":1}]', None),
+        ('[{"kind":"tool_result","id":4}]', None),
         ('[{"kind":"call","id":4,"target":"a:b","args":[],"blobs":[["args",3]]}]', 4),
         ('[{"kind":"call","id":4,"target":"a:b","args":[],"blobs":[[]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[0],"blobs":[["args",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[0],"blobs":7}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[],"big":[["target",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":["1_0"],"big":[["args",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[7],"big":[["args",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":["7"],"big":[["args",[0]]]}]', 4),
+        pytest.param(
+            f'[{{"kind":"call","id":4,"target":"a:b","args":["{"9" * 4301}"],"big":[["args",0]]}}]', 4, id="4301 digits"
+        ),
     ],
 )
-def test_messages_that_break_the_protocol_are_errors(text: str, id: int | None) -> None:
-    """Each for its own id, where it has one; the others of the post are read."""
+def test_platform_29_messages_that_break_the_protocol_are_errors(text: str, id: int | None) -> None:
+    """Each for its own command, where it is one and has an id: the id of an answer means something else."""
     (error,) = list(read(text, []))
     assert isinstance(error, BridgeError)
     assert (error.code, error.details.get("id")) == ("bridge_protocol", id)
@@ -90,6 +102,16 @@ def test_one_bad_message_does_not_spoil_its_post() -> None:
     found = list(read('[{"kind":"nonsense","id":1},{"kind":"cancel","id":2}]', []))
     assert isinstance(found[0], BridgeError)
     assert found[1] == {"kind": "cancel", "id": 2}
+
+
+def test_a_bad_message_keeps_its_buffers_to_itself() -> None:
+    """The next message of the post gets its own bytes."""
+    bad = '{"kind":"call","id":1,"target":"a:b","args":[],"blobs":[["nowhere"],["args"]]}'
+    good = '{"kind":"call","id":2,"target":"a:b","args":[null],"blobs":[["args",0]]}'
+    found = list(read(f"[{bad},{good}]", [b"1", b"2", b"3"]))
+    assert isinstance(found[0], BridgeError)
+    assert not isinstance(found[1], BridgeError)
+    assert found[1]["args"] == [b"3"]
 
 
 class Colour(Enum):
@@ -126,6 +148,7 @@ class Custom:
         ({1: "int key"}, ()),
         ({"x": 1 + 2j}, ("x",)),
         ([float("nan")], (0,)),
+        pytest.param([0, 10**5000], (1,), id="5001 digits"),
     ],
 )
 def test_bug_089_values_that_cannot_cross_are_named_by_path(value, path) -> None:
@@ -135,7 +158,7 @@ def test_bug_089_values_that_cannot_cross_are_named_by_path(value, path) -> None
     assert (caught.value.code, caught.value.path) == ("not_portable", path)
 
 
-def test_user_data_named_like_our_fields_is_just_data() -> None:
+def test_platform_20_user_data_named_like_our_fields_is_just_data() -> None:
     """No marker inside values, so nothing can collide."""
     value = {"big": [["x"]], "blobs": [1], "$blob": 0}
     crossing = portable(value)
@@ -153,3 +176,4 @@ def test_errors_cross_with_their_facts() -> None:
         "details": {"problems": []},
     }
     assert error_fields(RuntimeError("x"))["code"] == "internal"
+    assert error_fields(asyncio.CancelledError())["code"] == "cancelled"
