@@ -20,16 +20,18 @@ import threading
 import time
 from pathlib import Path
 
+from worker.bundle.bench import Bench
 from worker.bundle.bench import bench as workbench
-from worker.bundle.benches import BENCHES, measure
+from worker.bundle.benches import BENCHES, Report, measure
 from worker.bundle.demo import demo_server
 from worker.bundle.dist import node_toolchain, write_dist
 from worker.bundle.download import Cache, Clients
 from worker.bundle.environments import need_node, pip_command
-from worker.bundle.outcome import BuildError
+from worker.bundle.outcome import BuildError, CannotRun
 from worker.bundle.pins import Pins, read_pins
 from worker.bundle.place import Place
 from worker.bundle.tiers import TIERS, run_tiers
+from worker.bundle.toolchain import Toolchain
 
 PLACE = Place(root=Path(__file__).resolve().parent)
 
@@ -86,12 +88,24 @@ def bench(options: argparse.Namespace) -> int:
     cache = _cache(pins)
     with workbench(PLACE, pins, cache, ["bench"], long=False) as made:
         toolchain = node_toolchain(PLACE, pins, cache, node=node)
-        reports = [measure(name, made, toolchain, rounds=options.rounds) for name in options.names or BENCHES]
-    for report in reports:
-        print(report.table(), flush=True)
+        found = [_measured(name, made, toolchain, options.rounds) for name in options.names or BENCHES]
+    reports = [report for report in found if isinstance(report, Report)]
     for report in reports if options.json else ():
         print(report.json(), flush=True)
+    if len(reports) < len(found):
+        return CannotRun.exit_code
     return int(not all(report.met for report in reports))
+
+
+def _measured(name: str, made: Bench, toolchain: Toolchain, rounds: int) -> Report | CannotRun:
+    """One bench and its table; what it lacks, if a peer is missing, as the others can run all the same."""
+    try:
+        report = measure(name, made, toolchain, rounds=rounds)
+    except CannotRun as error:
+        print(f"== {name}\nnot measured: {error}", flush=True)
+        return error
+    print(report.table(), flush=True)
+    return report
 
 
 def clean(options: argparse.Namespace) -> int:
@@ -130,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     parsers[test].add_argument("--long", action="store_true", help="also the tests that take minutes")
     benches = f"of {', '.join(BENCHES)}"
     parsers[bench].add_argument("names", nargs="*", metavar="NAME", choices=[*BENCHES, []], help=benches)
-    parsers[bench].add_argument("--rounds", type=int, default=5, help="starts of each kind (default: 5)")
+    parsers[bench].add_argument("--rounds", type=int, default=5, help="rounds of every bench (default: 5)")
     parsers[bench].add_argument("--json", action="store_true", help="end with one line of JSON per bench")
     parsers[clean].add_argument("--all", action="store_true", help="remove downloads too")
     return parser
