@@ -52,6 +52,7 @@ class Life {
   #options;
   #manifest;
   #worker;
+  #base;
   #ended = false;
   #ready = false;
   /** Ends the wait for the modules' sources. */
@@ -74,6 +75,7 @@ class Life {
     };
     const { worker, base, url } = start(manifest, options.baseUrl);
     this.#worker = worker;
+    this.#base = base;
     worker.onerror = (/** @type {ErrorEvent} */ event) => this.#failed(event, url);
     worker.onmessageerror = () => this.end("lost", workerStopped("A message from the worker could not be read."));
     const { tools, credentials, signal, timeout, jspi = true } = options;
@@ -111,7 +113,17 @@ class Life {
     this.#ready = true;
     this.#leaveBoot();
     this.#handlers.progress({ phase: "ready", loaded: this.#progress.total, total: this.#progress.total });
+    if (this.#options.offline) this.#keepOffline();
     return version;
+  }
+
+  async #keepOffline() {
+    try {
+      await (await import("./offline.js")).keepOffline(this.#options, this.#base);
+    } catch (error) {
+      const text = `This page will not start without a network: ${/** @type {Error} */ (error).message}.`;
+      this.#handlers.log({ level: "warn", text });
+    }
   }
 
   /** @param {"closed" | "fatal" | "lost"} reason @param {LangfxError} error for all that is pending */

@@ -47,6 +47,20 @@ export interface ConnectOptions {
   onEvent?(diagnostic: Diagnostic): void;
   /** Whether Python may wait synchronously for promises where the browser can do that. Default true. */
   jspi?: boolean;
+  /**
+   * Lets the page start without a network from its next visit on: once Python is ready, registers the service worker
+   * `langfx-web-sw.js` and keeps the bundle, this page, the files of its origin that it has loaded, and its modules.
+   * Where that cannot be, above all where the page has a service worker of its own, nothing is changed and `onLog`
+   * gets a warning. Default false.
+   */
+  offline?: boolean | Offline;
+}
+
+export interface Offline {
+  /** A service worker of yours that imports ours, for a page that does not lie in the folder of `langfx-web-sw.js`. */
+  worker?: string | URL;
+  /** Further files to keep, which the page loads later. */
+  files?: readonly (string | URL)[];
 }
 
 /** One answer of a scripted model: a text, or a thought, then text, then tool calls, then how it ends. */

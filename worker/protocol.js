@@ -137,7 +137,7 @@ export const TO_PAGE = Object.freeze({
  * @typedef {(Notice | Value | Items | End | Failed | ToolCall | ToolCancel | CredentialRequest) & Extras} ToPage
  *
  * @typedef {{size: number, sha256: string}} Content `sha256` in SRI spelling
- * @typedef {"boot" | "schemas" | "extra" | "wheels" | "page"} FileSet files that are loaded together
+ * @typedef {"boot" | "schemas" | "extra" | "wheels" | "page" | "later"} FileSet files that are loaded together
  * @typedef {Content & {set: FileSet, unpacked?: Content}} ManifestFile `unpacked`: of a pack that the host unpacks
  * @typedef {object} Manifest
  * @property {1} format

@@ -101,6 +101,7 @@ test("tools are declared without their functions, with a minute unless they say 
 
 for (const [name, options] of Object.entries({
   "an unknown option": { modules: [], nope: 1 },
+  "an unknown part of offline": { offline: { script: "./sw.js" } },
   "a method of every object": { toString: 1 },
   "one module that is no list": { modules: "./a.py" },
   "an unknown store": { store: "disk" },

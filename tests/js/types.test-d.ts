@@ -43,6 +43,7 @@ export async function uses(signal: AbortSignal): Promise<void> {
     onLog: ({ level, text }) => console[level](text),
     onEvent: ({ type }) => console.log(type),
     jspi: false,
+    offline: { worker: "./sw.js", files: [new URL("https://shop.example/later.js")] },
   });
   const version: string = langfx.version;
 

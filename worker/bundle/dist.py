@@ -159,7 +159,9 @@ def _dist_files(root: Path, runtime: Runtime) -> dict[str, bytes]:
     files["manifest.json"] = f"{manifest_text}\n".encode()
     files["package.json"] = f"{_json(_npm_metadata(runtime.version, folder))}\n".encode()
     files["langfx-web.js"] = _front_door(runtime, folder).encode()
-    files |= _copies(root, {"web/langfx-web.d.ts": "langfx-web.d.ts"} | {name: name for name in LEGAL_FILES})
+    files["langfx-web-sw.js"] = _service_worker(folder).encode()
+    copied = {f"web/{name}": name for name in ("langfx-web.d.ts", "langfx-web-sw.d.ts")}
+    files |= _copies(root, copied | {name: name for name in LEGAL_FILES})
     files |= _demo(root / "web" / "demo")
     return files
 
@@ -169,6 +171,13 @@ def _front_door(runtime: Runtime, folder: str) -> str:
     modules = [path for path, name in sorted(runtime.sets.items()) if name == "page"]
     imports = [f'import "./{folder}/{path}";' for path in [*modules, "web/manifest.js"]]
     return "\n".join([*imports, f'export * from "./{folder}/web/langfx-web.js";']) + "\n"
+
+
+def _service_worker(folder: str) -> str:
+    """The stable script of the service worker, which does its work by itself only where it is the whole script."""
+    module = f'"./{folder}/web/langfx-web-sw.js"'
+    start = "if (location.href === import.meta.url) listen();"
+    return "\n".join([f"import {{ listen }} from {module};", f"export * from {module};", start]) + "\n"
 
 
 def _npm_metadata(version: str, folder: str) -> dict[str, object]:
