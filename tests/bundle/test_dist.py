@@ -35,6 +35,7 @@ def test_dist_has_its_layout(project: Project) -> None:
         "R/python.pack",
         "R/schemas.pack",
         "R/web/channel.js",
+        "R/web/langfx-web-sw.js",
         "R/web/langfx-web.js",
         "R/web/late.js",
         "R/web/manifest.js",
@@ -45,6 +46,7 @@ def test_dist_has_its_layout(project: Project) -> None:
         "demo/index.html",
         "demo/provider.json",
         "index.html",
+        "langfx-web-sw.js",
         "langfx-web.d.ts",
         "langfx-web.js",
         "manifest.json",
@@ -152,6 +154,17 @@ def test_front_door_loads_all_page_modules_of_the_runtime(project: Project) -> N
         f'import "./{folder}/web/langfx-web.js";',
         f'import "./{folder}/web/manifest.js";',
         f'export * from "./{folder}/web/langfx-web.js";',
+    ]
+
+
+def test_service_worker_is_one_stable_script(project: Project) -> None:
+    """It changes with every release, so that browsers notice; imported by another service worker it starts nothing."""
+    files = build(project)
+    folder = json.loads(files["manifest.json"])["runtime"]
+    assert files["langfx-web-sw.js"].decode().splitlines() == [
+        f'import {{ listen }} from "./{folder}/web/langfx-web-sw.js";',
+        f'export * from "./{folder}/web/langfx-web-sw.js";',
+        "if (location.href === import.meta.url) listen();",
     ]
 
 

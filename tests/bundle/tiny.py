@@ -37,6 +37,7 @@ SOURCES = {
     "worker/worker.js": "// the worker\nexport const worker = 1;\n",
     "worker/pyodide.d.ts": "// types only\n",
     "web/langfx-web.js": 'import { channel } from "./channel.js";\nexport const connect = () => import("./late.js");\n',
+    "web/langfx-web-sw.js": "export const listen = () => {};\n",
     "web/late.js": "export const late = 1;\n",
     "web/channel.js": "export const channel = 1;\n",
     "web/langfx-web.d.ts": "export const connect: number;\n",
