@@ -20,6 +20,7 @@ import threading
 import time
 from pathlib import Path
 
+from worker.bundle.additions import Additions
 from worker.bundle.bench import Bench
 from worker.bundle.bench import bench as workbench
 from worker.bundle.benches import BENCHES, Report, measure
@@ -54,8 +55,9 @@ def build(options: argparse.Namespace) -> int:
     """Write `dist/`."""
     node, started, pins = need_node(), time.monotonic(), read_pins()
     cache = _cache(pins)
+    additions = Additions(requirements=options.requirements, wheels=options.wheels)
     with PLACE.held():
-        write_dist(PLACE, pins, cache, node_toolchain(PLACE, pins, cache, node=node))
+        write_dist(PLACE, pins, cache, node_toolchain(PLACE, pins, cache, node=node), additions)
     size = sum(path.stat().st_size for path in PLACE.dist.rglob("*") if path.is_file())
     print(f"built dist/ ({size / 1e6:.1f} MB) in {time.monotonic() - started:.1f} s")
     return 0
@@ -137,6 +139,8 @@ def _parser() -> argparse.ArgumentParser:
     for verb in (build, serve, check, test, bench, clean):
         parsers[verb] = verbs.add_parser(verb.__name__, help=verb.__doc__, description=verb.__doc__)
         parsers[verb].set_defaults(verb=verb)
+    for verb in (build, serve):
+        _add_additions(parsers[verb])
     parsers[serve].add_argument("--port", type=int, default=8000, help="port of the demo (default: 8000)")
     parsers[serve].add_argument("--host", default="127.0.0.1", help="address to listen at (default: loopback)")
     names = f"of {', '.join(TIERS)}"
@@ -148,6 +152,35 @@ def _parser() -> argparse.ArgumentParser:
     parsers[bench].add_argument("--json", action="store_true", help="end with one line of JSON per bench")
     parsers[clean].add_argument("--all", action="store_true", help="remove downloads too")
     return parser
+
+
+def _add_additions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--with",
+        dest="requirements",
+        nargs="+",
+        default=[],
+        action="extend",
+        metavar="NAME[==VERSION]",
+        help="add packages of PyPI to the bundle, with all that they need",
+    )
+    parser.add_argument(
+        "--wheel",
+        dest="wheels",
+        nargs="+",
+        default=[],
+        action="extend",
+        type=_wheel,
+        metavar="PATH",
+        help="add wheel files to the bundle, with all that they need",
+    )
+
+
+def _wheel(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".whl" or not path.is_file():
+        raise argparse.ArgumentTypeError(f"{text} is no wheel file")
+    return path
 
 
 if __name__ == "__main__":

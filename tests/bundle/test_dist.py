@@ -28,6 +28,7 @@ def test_dist_has_its_layout(project: Project) -> None:
         "LICENSE",
         "R/extra.pack",
         "R/langfx.pack",
+        "R/pyodide-lock-full.json",
         "R/pyodide-lock.json",
         "R/pyodide/pyodide.asm.mjs",
         "R/pyodide/pyodide.asm.wasm",
@@ -40,6 +41,7 @@ def test_dist_has_its_layout(project: Project) -> None:
         "R/web/late.js",
         "R/web/manifest.js",
         "R/wheels/langfx_web-0.1.0-py3-none-any.whl",
+        "R/wheels/on_demand-1.0-py3-none-any.whl",
         "R/wheels/small_thing-1.0-py3-none-any.whl",
         "R/worker/worker.js",
         "demo/agent.py",
@@ -80,7 +82,8 @@ def test_manifest_describes_every_file_of_the_runtime(project: Project) -> None:
     }
     assert {sets[path] for path in sets if path.startswith("wheels/")} == {"wheels"}
     assert (sets["web/channel.js"], sets["web/late.js"]) == ("page", "later")
-    assert {sets[path] for path in sets if path.startswith(("pyodide", "worker"))} == {"boot"}
+    assert {sets[path] for path in sets if path.startswith(("pyodide/", "worker/"))} == {"boot"}
+    assert (sets["pyodide-lock.json"], sets["pyodide-lock-full.json"]) == ("boot", "wheels")
 
 
 def test_a_pack_is_known_gzipped_and_as_its_zip(project: Project) -> None:
@@ -129,7 +132,7 @@ def test_manifest_module_says_the_same_as_the_manifest(project: Project) -> None
     assert json.loads(text[len(prefix) : -len(suffix)]) == json.loads(files["manifest.json"])
 
 
-def test_two_builds_are_equal_byte_for_byte(project: Project, tmp_path: Path) -> None:
+def test_platform_04_two_builds_are_equal_byte_for_byte(project: Project, tmp_path: Path) -> None:
     """The same sources give the same bytes: again, in another clone, and over an older dist."""
     first = build(project)
     assert build(make_project(tmp_path / "elsewhere")) == first
@@ -205,7 +208,7 @@ def test_an_equal_dist_is_left_alone(project: Project) -> None:
     assert {path: path.stat().st_ino for path in project.place.dist.rglob("*")} == before
 
 
-def test_a_failed_build_leaves_the_old_dist(project: Project) -> None:
+def test_platform_02_a_failed_build_leaves_the_old_dist(project: Project) -> None:
     """`dist/` is replaced as a whole or not at all."""
     before = build(project)
     wheel = project.pins.wheels["small-thing"]

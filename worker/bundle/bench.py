@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from worker.bundle.additions import bundled
 from worker.bundle.chromium import VARIABLE, need_chromium
 from worker.bundle.dist import PYODIDE_FILES, node_toolchain, pyodide_info, wheel_files, write_dist
 from worker.bundle.download import Cache
@@ -103,7 +104,7 @@ def _write_pyodide_dist(place: Place, pins: Pins, cache: Cache, folder: Path) ->
     names = [*PYODIDE_FILES, "pyodide.js", "package.json", "pyodide-lock.json"]
     core = read_files(cache.get(pins.npm["pyodide"]), names)
     wheels = wheel_files(place.root, pins, cache, place.work / "wheels")
-    lock = lock_text(wheels, info=pyodide_info(core["pyodide-lock.json"]))
+    lock = lock_text(map(bundled, wheels), info=pyodide_info(core["pyodide-lock.json"]))
     files = {**core, "pyodide-lock.json": lock.encode(), **{wheel.name: wheel.read_bytes() for wheel in wheels}}
     for name, content in files.items():
         (folder / name).write_bytes(content)

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from worker.bundle.additions import Additions, Bundled, with_additions
 from worker.bundle.download import Cache
-from worker.bundle.lock import lock_text
+from worker.bundle.lock import full_lock_text, lock_text, release_address
 from worker.bundle.npm_package import read_files, unpack
 from worker.bundle.outcome import CheckFailed
 from worker.bundle.packs import library_packs, project_pack, wheels_pack
@@ -69,12 +70,14 @@ class Runtime:
         return {**described, "runtime": f"runtime-{name}"}
 
 
-def write_dist(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Path:
+def write_dist(
+    place: Place, pins: Pins, cache: Cache, toolchain: Toolchain, additions: Additions | None = None
+) -> Path:
     """Build `dist/` and put it in place of the old one when it is whole, and only if it differs; returns its path.
 
-    Raises `CheckFailed` if a part is larger than it may be.
+    Raises `CheckFailed` if a part is larger than it may be, or if `additions` cannot run in Pyodide.
     """
-    runtime = _runtime(place, pins, cache, toolchain)
+    runtime = _runtime(place, pins, cache, toolchain, additions or Additions())
     check_sizes(runtime.files, runtime.sets, toolchain)
     files = _dist_files(place.root, runtime)
     if _read(place.dist) == files:
@@ -101,7 +104,7 @@ def wheel_files(root: Path, pins: Pins, cache: Cache, work: Path) -> list[Path]:
     work.mkdir(parents=True, exist_ok=True)
     own = work / name
     own.write_bytes(content)
-    return [own, *(cache.get(pins.wheels[name]) for name in sorted(pins.wheels))]
+    return [own, *(cache.get(wheels[name]) for wheels in (pins.wheels, pins.on_demand) for name in sorted(wheels))]
 
 
 def node_toolchain(place: Place, pins: Pins, cache: Cache, *, node: str) -> NodeToolchain:
@@ -110,43 +113,58 @@ def node_toolchain(place: Place, pins: Pins, cache: Cache, *, node: str) -> Node
     return NodeToolchain(node=node, pyodide=pyodide, terser=terser, work=place.work / "made")
 
 
-def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Runtime:
+def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain, additions: Additions) -> Runtime:
     core = read_files(cache.get(pins.npm["pyodide"]), [*PYODIDE_FILES, "pyodide-lock.json"])
     info = pyodide_info(core["pyodide-lock.json"])
-    own, *others = wheels = wheel_files(place.root, pins, cache, place.work / "wheels")
+    own, *others = wheel_files(place.root, pins, cache, place.work / "wheels")
     runtime = Runtime(version=own.name.split("-")[1], pyodide=pins.npm["pyodide"].version, python=info["python"])
     for name in CORE_FILES:
         runtime.add(f"pyodide/{name}", core[name], to="boot")
     library = library_packs(core[LIBRARY], toolchain)
     runtime.add("python.pack", library["python.pack"], to="boot")
     runtime.add("langfx.pack", project_pack(own, toolchain), to="boot")
-    runtime.add("schemas.pack", wheels_pack(others, toolchain), to="schemas")
+    runtime.add("schemas.pack", wheels_pack(others[: len(pins.wheels)], toolchain), to="schemas")
     runtime.add("extra.pack", library["extra.pack"], to="extra")
-    for wheel in wheels:
-        runtime.add(f"wheels/{wheel.name}", wheel.read_bytes(), to="wheels")
-    runtime.add("pyodide-lock.json", lock_text(wheels, info=info).encode(), to="boot")
+    target = pins.wheel_target
+    wheels = with_additions([own, *others], additions, find=cache.find, target=target, python=info["python"])
+    _add_wheels(runtime, wheels, pins, core, info)
     scripts = [path for side in ("worker", "web") for path in (place.root / side).glob("*.js")]
     sources = {path.relative_to(place.root).as_posix(): path.read_bytes() for path in scripts}
-    starting = _starting_modules(sources)
+    starting = _starting_modules(sources, "web/langfx-web.js") | _starting_modules(sources, "worker/worker.js")
     for path, text in sorted(toolchain.minified(dict(sorted(sources.items()))).items()):
         runtime.add(path, text, to=_script_set(path, starting))
     return runtime
 
 
+def _add_wheels(
+    runtime: Runtime, wheels: list[Bundled], pins: Pins, core: Mapping[str, bytes], info: Mapping[str, str]
+) -> None:
+    """Every wheel of the bundle, and the locks that a worker finds packages by."""
+    for wheel in wheels:
+        runtime.add(f"wheels/{wheel.path.name}", wheel.path.read_bytes(), to="wheels")
+    provided = {"langfx-web", *pins.wheels}
+    lock = lock_text(wheels, info=info, provided=provided)
+    release = release_address(core["pyodide.mjs"].decode(), runtime.pyodide)
+    full = full_lock_text(lock, core["pyodide-lock.json"], release=release, provided=provided)
+    runtime.add("pyodide-lock.json", lock.encode(), to="boot")
+    runtime.add("pyodide-lock-full.json", full.encode(), to="wheels")
+
+
 def _script_set(path: str, starting: set[str]) -> Set:
-    if path.startswith("worker/"):
-        return "boot"
-    return "page" if path in starting else "later"
+    if path not in starting:
+        return "later"
+    return "boot" if path.startswith("worker/") else "page"
 
 
-def _starting_modules(sources: Mapping[str, bytes], path: str = "web/langfx-web.js") -> set[str]:
-    """The page modules that `path` cannot run without; others are loaded when they are wanted, by `import()`."""
+def _starting_modules(sources: Mapping[str, bytes], path: str) -> set[str]:
+    """The modules that `path` cannot run without; others are loaded when they are wanted, by `import()`."""
     found, waiting = set[str](), [path]
+    folder = path.partition("/")[0]
     while waiting:
         if (path := waiting.pop()) in found or path not in sources:
             continue
         found.add(path)
-        waiting += [f"web/{name}" for name in _STATIC_IMPORT.findall(sources[path].decode())]
+        waiting += [f"{folder}/{name}" for name in _STATIC_IMPORT.findall(sources[path].decode())]
     return found
 
 
