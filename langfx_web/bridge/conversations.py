@@ -85,7 +85,8 @@ async def show_lines(lines: LineStream, outlet: Outlet) -> None:
         async for batch in batches:
             for line in batch:
                 outlet.send(Portable(text=line.text))
-                await outlet.room()
+                if outlet.window.is_full:
+                    await outlet.room()
 
 
 def read_script(given: Any) -> Scripts | None:

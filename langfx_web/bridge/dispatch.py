@@ -180,7 +180,8 @@ class Dispatch:
         async with aclosing(items_of(self._modules.function(message["target"]), message["args"])) as items:
             async for item in items:
                 outlet.send(portable(item))
-                await outlet.room()
+                if outlet.window.is_full:
+                    await outlet.room()
         outlet.end(None)
 
     async def _session_prompt(self, message: Message, outlet: Outlet) -> None:

@@ -22,8 +22,10 @@ class Outbox:
         self._post = post
         self._texts: list[str] = []
         self._buffers: list[bytes] = []
-        self._items: list[Portable] = []
+        self._items: list[str] = []
         self._items_id = 0
+        self._big: list[Path] = []
+        self._blobs: list[Path] = []
         self._count = 0
         self._size = 0
         self._scheduled = False
@@ -41,7 +43,12 @@ class Outbox:
         if self._items_id != id:
             self._close_items()
             self._items_id = id
-        self._items.append(item)
+        if item.big or item.blobs:
+            place = len(self._items)
+            self._big += [("items", place, *path) for path in item.big]
+            self._blobs += [("items", place, *path) for path in item.blobs]
+            self._buffers += item.buffers
+        self._items.append(item.text)
         self._count += 1
         self._added(item.size)
 
@@ -65,13 +72,6 @@ class Outbox:
     def _close_items(self) -> None:
         if not self._items:
             return
-        items, self._items = self._items, []
-        big: list[Path] = []
-        blobs: list[Path] = []
-        for index, item in enumerate(items):
-            big += [("items", index, *path) for path in item.big]
-            blobs += [("items", index, *path) for path in item.blobs]
-            self._buffers += item.buffers
-        text = f'{{"kind":"items","id":{self._items_id},"items":[{",".join(item.text for item in items)}]}}'
-        self._texts.append(with_paths(text, big=big, blobs=blobs))
-        self._items_id = 0
+        text = f'{{"kind":"items","id":{self._items_id},"items":[{",".join(self._items)}]}}'
+        self._texts.append(with_paths(text, big=self._big, blobs=self._blobs))
+        self._items, self._items_id, self._big, self._blobs = [], 0, [], []

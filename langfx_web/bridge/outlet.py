@@ -62,7 +62,7 @@ class Outlet:
         self._outbox.say("accepted", id=self._id, value=value)
 
     def send(self, item: Portable) -> None:
-        """Send one item; call `room()` before the next."""
+        """Send one item; where that fills the window, wait for `room()` before the next."""
         self._count += 1
         self.window.take(item.size)
         self._outbox.say_item(self._id, item)

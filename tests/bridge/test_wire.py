@@ -162,7 +162,7 @@ def test_platform_20_user_data_named_like_our_fields_is_just_data() -> None:
     """No marker inside values, so nothing can collide."""
     value = {"big": [["x"]], "blobs": [1], "$blob": 0}
     crossing = portable(value)
-    assert (json.loads(crossing.text), crossing.big, crossing.blobs) == (value, [], [])
+    assert (json.loads(crossing.text), crossing.big, crossing.blobs) == (value, (), ())
 
 
 def test_errors_cross_with_their_facts() -> None:
