@@ -3,6 +3,16 @@
 
 import { connect } from "/langfx-web.js";
 
+/** Keeps what each worker posts, and the newest worker itself, so that a test can count and meddle. */
+class WatchedWorker extends Worker {
+  constructor(/** @type {any} */ url, /** @type {any} */ options) {
+    super(url, options);
+    harness.worker = this;
+    this.addEventListener("message", ({ data }) => harness.posts.push(data.text));
+  }
+}
+globalThis.Worker = WatchedWorker;
+
 const noInput = { type: "object", properties: {}, additionalProperties: false };
 
 /** @type {Record<string, any>} */
@@ -43,6 +53,8 @@ const harness = {
   credential: null,
   turns: {},
   sessions: {},
+  worker: null,
+  posts: [],
 
   async connect(/** @type {any} */ options = {}) {
     harness.langfx = await connect({
@@ -65,6 +77,32 @@ const harness = {
       for await (const event of turn) kept.events.push({ ...event, at: Date.now() / 1000 });
       return { events: kept.events, result: await turn.result };
     });
+  },
+
+  /** Posts messages to the worker as they are. */
+  tell(/** @type {any[]} */ ...messages) {
+    harness.worker.postMessage({ text: JSON.stringify(messages), blobs: [] });
+  },
+
+  /** Everything of one kind that the worker has said since a mark. */
+  said(/** @type {string} */ kind, /** @type {number} */ since = 0) {
+    const messages = harness.posts.slice(since).flatMap((/** @type {string} */ text) => JSON.parse(text));
+    return messages.filter((/** @type {any} */ message) => message.kind === kind);
+  },
+
+  /** A value as JavaScript has it, in a spelling that tells its kinds apart. */
+  show(/** @type {any} */ value) {
+    if (typeof value === "bigint") return `${value}n`;
+    if (value instanceof Uint8Array) return `bytes ${value.join(" ")}`.trim();
+    if (Array.isArray(value)) return `[${value.map(harness.show).join(", ")}]`;
+    if (value === null || typeof value !== "object") return value === undefined ? "undefined" : JSON.stringify(value);
+    const fields = Object.entries(value).map(([key, item]) => `${key}: ${harness.show(item)}`);
+    return `${Object.getPrototypeOf(value) === Object.prototype ? "" : "strange "}{${fields.join(", ")}}`;
+  },
+
+  /** Resolves once a condition holds. */
+  async until(/** @type {() => any} */ holds) {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
   },
 
   /** Resolves to the time at which the cancel was asked for. */

@@ -30,6 +30,7 @@ async def wait_long() -> str:
 
 
 desk = lf.Agent(name="desk", lm=scripted, instructions="Be brief.", tools=[add, explode, wait_long])
+patient = lf.Agent(name="patient", lm=scripted, limits=lf.Limits(max_steps=1000, max_tool_calls=1000))
 keyed = lf.Agent(
     name="keyed", lm=lf.llms.Anthropic(model="claude-sonnet-5", api_key=lf.page_credential("anthropic")), tools=[]
 )
