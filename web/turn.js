@@ -4,7 +4,7 @@
  */
 
 import { LIMITS } from "../worker/protocol.js";
-import { onAbort } from "./abort.js";
+import { onAbort, reasonOf } from "./abort.js";
 import { cancelled } from "./errors.js";
 import { END, Inbox, ndjson } from "./stream.js";
 
@@ -58,7 +58,7 @@ export class Turn {
       items: (items, bytes) => this.#inbox.push(items, bytes),
       end: (result, count) => this.#finish(result, count),
       error: (error) => {
-        if (signal?.aborted && error.code === "cancelled") this.#drop(signal.reason);
+        if (error.code === "cancelled") this.#drop(reasonOf(error, signal));
         else this.#fail(error);
       },
     });

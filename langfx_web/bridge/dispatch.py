@@ -185,11 +185,9 @@ class Dispatch:
         outlet.end(None)
 
     async def _session_prompt(self, message: Message, outlet: Outlet) -> None:
-        await self._hosted().agent(message["agent"]).tools.ready()
-        turn = self._hosted().prompt(message)
+        turn = await self._hosted().prompt(message)
         accepted = await turn.accepted
-        value = {"messageId": accepted.message_id, "sessionId": accepted.session_id}
-        outlet.accept(value)
+        outlet.accept({"messageId": accepted.message_id, "sessionId": accepted.session_id})
         await show_turn(turn, outlet)
 
     async def _session_stream(self, message: Message, outlet: Outlet) -> None:
@@ -197,8 +195,7 @@ class Dispatch:
         outlet.end(None)
 
     async def _session_cancel(self, message: Message, outlet: Outlet) -> None:
-        outcome = await self._hosted().session(message).cancel(message.get("messageId"))
-        outlet.result(outcome)
+        outlet.result(await self._hosted().cancel(message))
 
     async def _session_messages(self, message: Message, outlet: Outlet) -> None:
         messages = await self._hosted().session(message).messages()

@@ -260,6 +260,16 @@ async def test_platform_24_a_cancel_that_comes_with_its_command(shop: FakePage) 
         assert len([message for message in shop.messages if message.get("id") == id_]) == 1
 
 
+@pytest.mark.parametrize("target", [{"messageId": "m-1"}, {}])
+async def test_platform_24_a_cancel_right_behind_the_first_prompt_of_a_conversation(shop: FakePage, target) -> None:
+    """Is not lost: the turn is cancelled, though nothing of it was stored when the cancel came."""
+    prompt = {"kind": "session_prompt", "agent": "shower", "session": "s-quick", "input": "Show.", "messageId": "m-1"}
+    cancel = {"kind": "session_cancel", "agent": "shower", "session": "s-quick", **target}
+    shop.dispatch.receive(json.dumps([{**prompt, "id": 60}, {**cancel, "id": 61}]), [])
+    assert (await shop.end(61))["value"] == "cancelled"
+    assert (await shop.end(60))["value"]["stopReason"] == "cancelled"
+
+
 async def test_platform_23_turns_that_nobody_reads_do_not_use_up_the_commands(shop: FakePage, monkeypatch) -> None:
     """Once the end is told, only the lines wait; the page may drop them."""
     monkeypatch.setattr("langfx_web.bridge.dispatch.MAX_COMMANDS", 3)
@@ -409,6 +419,24 @@ async def test_an_agent_with_typed_tools_waits_for_pydantic(late: FakePage, pack
     end = await late.ask(kind, **fields)
     assert (end["value"] if kind == "call" else end["value"]["stopReason"]) == (value or "end_turn")
     assert set(packs.wanted) == {"schemas"}
+
+
+@pytest.mark.parametrize("target", [{"messageId": "m-1"}, {}])
+async def test_platform_24_a_prompt_that_waits_for_pydantic_can_be_cancelled(
+    late: FakePage, packs: Packs, target: dict[str, str]
+) -> None:
+    """Nothing is stored, and nothing runs when pydantic has come; other prompts go on."""
+    session = {"agent": "typed", "session": "s-early"}
+    id_ = late.command("session_prompt", **session, input="4", messageId="m-1")
+    other = late.command("session_prompt", agent="typed", session="s-other", input="4", messageId="m-1")
+    await packs.asked.wait()
+    assert (await late.ask("session_cancel", **session, messageId="m-2"))["value"] == "none"
+    assert (await late.ask("session_cancel", **session, **target))["value"] == "cancelled"
+    assert (await late.end(id_))["error"]["code"] == "cancelled"
+    for _ in range(8):
+        packs.answers.put_nowait("")
+    assert (await late.end(other))["value"]["stopReason"] == "end_turn"
+    assert (await late.ask("session_messages", **session))["value"] == []
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,9 @@ def test_platform_24_before_the_post(calm_tab: Tab) -> None:
     assert ends_of(calm_tab, mark) == ["result"]
 
 
-def test_platform_24_at_once(calm_tab: Tab) -> None:
+def test_platform_24_at_once(calm_tab: Tab, provider: Provider) -> None:
     """A cancel that follows its command without a pause still ends it, for calls, streams and turns."""
+    provider.play("at once", pauses("so "))
     mark = calm_tab.attempt("harness.posts.length")
     for work in ({"call": "agents:sleep", "args": [60]}, {"stream": "agents:count", "prompt": 10**9}):
         outcome, seconds = calm_tab.attempt(CANCELLED, work)
@@ -104,7 +105,7 @@ def test_platform_24_at_once(calm_tab: Tab) -> None:
     assert ends_of(calm_tab, mark) == ["cancelled", "cancelled"]
     script = """(async () => {
       const controller = new AbortController();
-      const { result } = harness.langfx.agent("desk").session().prompt("hello", { signal: controller.signal });
+      const { result } = harness.langfx.agent("desk").session().prompt("at once", { signal: controller.signal });
       controller.abort();
       return (await result).stopReason;
     })()"""

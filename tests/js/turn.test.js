@@ -260,6 +260,15 @@ test("aborted while a Blob is read: dropped like one that was aborted before", a
   assert.deepEqual([endpoint.posts.length, listeners()], [0, 0]);
 });
 
+test("cancelled before it was stored: accepted rejects, the result is cancelled", async () => {
+  const { endpoint, session } = open();
+  const turn = session.prompt("Hi");
+  endpoint.say({ kind: "error", id: 1, error: wireCancelled });
+  await assert.rejects(turn.accepted, { code: "cancelled" });
+  assert.equal((await turn.result).stopReason, "cancelled");
+  assert.deepEqual(await collect(turn), []);
+});
+
 test("aborted later: this message is cancelled, and the turn ends by its own end", async () => {
   const { endpoint, session, clock } = open();
   const { signal, abort, listeners } = countingSignal();
