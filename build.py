@@ -28,6 +28,7 @@ from worker.bundle.demo import demo_server
 from worker.bundle.dist import node_toolchain, write_dist
 from worker.bundle.download import Cache, Clients
 from worker.bundle.environments import need_node, pip_command
+from worker.bundle.live import live_server
 from worker.bundle.outcome import BuildError, CannotRun
 from worker.bundle.pins import Pins, read_pins
 from worker.bundle.place import Place
@@ -64,11 +65,12 @@ def build(options: argparse.Namespace) -> int:
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Build, then serve the demo on loopback, offline, with a scripted model provider."""
+    """Build, then serve on loopback: a page of yours, loaded again when a file of it changes, or else the demo."""
     build(options)
     script = PLACE.root / "web" / "demo" / "scripted_provider.py"
-    with demo_server(PLACE.dist, script, host=options.host, port=options.port) as server:
-        print(f"the demo is at {server.url}; stop with Ctrl-C", flush=True)
+    page, where = options.page, {"host": options.host, "port": options.port}
+    with live_server(page, PLACE.dist, **where) if page else demo_server(PLACE.dist, script, **where) as server:
+        print(f"{'your page' if page else 'the demo'} is at {server.url}; stop with Ctrl-C", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
     return 0
@@ -132,6 +134,13 @@ def _cache(pins: Pins) -> Cache:
     return Cache(folder=PLACE.cache, clients=Clients(pip=pip_command(PLACE), wheel_target=pins.wheel_target))
 
 
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {text}")
+    return path
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").splitlines()[0])
     verbs = parser.add_subparsers(required=True, metavar="VERB")
@@ -141,7 +150,8 @@ def _parser() -> argparse.ArgumentParser:
         parsers[verb].set_defaults(verb=verb)
     for verb in (build, serve):
         _add_additions(parsers[verb])
-    parsers[serve].add_argument("--port", type=int, default=8000, help="port of the demo (default: 8000)")
+    parsers[serve].add_argument("page", nargs="?", type=_folder, metavar="DIR", help="folder of a page of yours")
+    parsers[serve].add_argument("--port", type=int, default=8000, help="port to listen at (default: 8000)")
     parsers[serve].add_argument("--host", default="127.0.0.1", help="address to listen at (default: loopback)")
     names = f"of {', '.join(TIERS)}"
     parsers[test].add_argument("tiers", nargs="*", metavar="TIER", choices=[*TIERS, []], help=names)

@@ -16,6 +16,7 @@ from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from worker.bundle.exchange import Exchange
+from worker.bundle.outcome import CannotRun
 from worker.bundle.static_files import Faults, answer_file
 
 Route = Callable[[Exchange], None]
@@ -140,6 +141,16 @@ class Server:
             return
         allowed = {"Methods": self.cors.methods, "Headers": self.cors.headers}
         exchange.respond(204, {f"Access-Control-Allow-{name}": ", ".join(value) for name, value in allowed.items()})
+
+
+def listening(root: Path, *, routes: Mapping[str, Route], host: str, port: int) -> Server:
+    """A server, not yet started, at the first port that is free, from `port` on; raises `CannotRun` without one."""
+    for candidate in range(port, min(port + 100, 65536)):
+        try:
+            return Server(root, routes=routes, host=host, port=candidate)
+        except OSError as error:
+            print(f"port {candidate} cannot be used ({error.strerror}), trying the next one", flush=True)
+    raise CannotRun(f"no free port from {port} on: give another one with --port")
 
 
 class _Listener(ThreadingHTTPServer):

@@ -55,7 +55,7 @@ def answer_file(exchange: Exchange, root: Path | None, path: str, faults: Faults
     if exchange.method not in {"GET", "HEAD"}:
         exchange.respond(405, {"Allow": "GET, HEAD"})
         return
-    file = _file_below(root, path)
+    file = file_below(root, path)
     content = _matching(faults.bodies, path)
     if any(fnmatchcase(path, pattern) for pattern in faults.missing) or (file is None and content is None):
         exchange.respond(404, {"Content-Type": "text/plain; charset=utf-8"}, "not found\n")
@@ -87,7 +87,7 @@ def _paced(content: bytes, rate: float | None) -> Iterator[bytes | float]:
         yield piece
 
 
-def _file_below(root: Path | None, path: str) -> Path | None:
+def file_below(root: Path | None, path: str) -> Path | None:
     """The file that `path` names, an index page for a folder; nothing outside of `root`."""
     if root is None or "\0" in path:
         return None
