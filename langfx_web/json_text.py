@@ -44,13 +44,29 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
 
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     """Write a JSON value compactly, without ASCII escaping; `NotPortableError` has the path of what has no form."""
-    check_value(value, max_depth=max_depth)
+    if not is_json(value, max_depth):
+        check_value(value, max_depth=max_depth)
     return _ENCODER.encode(value)
 
 
-def dumps_checked(value: object) -> str:
-    """The same for a value that is known to be JSON all through."""
-    return _ENCODER.encode(value)
+def is_json(value: Any, levels: int = MAX_DEPTH, *, largest: float = math.inf) -> bool:
+    """Whether a value is of JSON's own types all through, with no integer beyond ±`largest`: most are, and are small.
+
+    One that is not may still have a form, as subclasses of these types do.
+    """
+    kind = type(value)
+    if kind is str:
+        return True
+    if kind is dict or kind is list:
+        if not levels:
+            return False
+        for member in value.values() if kind is dict else value:
+            if not is_json(member, levels - 1, largest=largest):
+                return False
+        return kind is list or all(type(key) is str for key in value)
+    if kind is int:
+        return bool(abs(value) <= largest)
+    return kind is bool or value is None or (kind is float and math.isfinite(value))
 
 
 def check_depth(text: str, max_depth: int = MAX_DEPTH) -> None:

@@ -8,14 +8,13 @@ their paths in `big`. Envelopes are checked here, in plain code, against a close
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langfx_web.errors import BridgeError, JSONTextError, LangfxError, NotPortableError
-from langfx_web.json_text import MAX_DEPTH, Path, dumps, dumps_checked, loads, plain
+from langfx_web.json_text import Path, dumps, is_json, loads, plain
 from langfx_web.masking import masked
 
 PROTOCOL = 1
@@ -81,7 +80,7 @@ class Portable:
 
 def portable(value: Any) -> Portable:
     """Make a Python value ready to cross; `NotPortableError` has the path of what cannot."""
-    if _crosses_as_it_is(value) and len(text := dumps_checked(value)) <= MAX_TEXT:
+    if is_json(value, largest=SAFE_INTEGER) and len(text := dumps(value)) <= MAX_TEXT:
         return Portable(text=text)
     big: list[Path] = []
     blobs: list[Path] = []
@@ -105,23 +104,6 @@ def portable(value: Any) -> Portable:
     if len(text) > MAX_TEXT or sum(map(len, buffers)) > MAX_BLOBS:
         raise NotPortableError("the value is too large for one message", code="message_too_large")
     return Portable(text=text, big=big, blobs=blobs, buffers=buffers)
-
-
-def _crosses_as_it_is(value: Any, levels: int = MAX_DEPTH) -> bool:
-    """Whether nothing in a value has to be converted, set apart or refused: most items are text or small objects."""
-    kind = type(value)
-    if kind is str:
-        return True
-    if kind is dict or kind is list:
-        if not levels:
-            return False
-        for member in value.values() if kind is dict else value:
-            if not _crosses_as_it_is(member, levels - 1):
-                return False
-        return kind is list or all(type(key) is str for key in value)
-    if kind is int:
-        return abs(int(value)) <= SAFE_INTEGER
-    return kind is bool or value is None or (kind is float and math.isfinite(value))
 
 
 def _decimal(number: int, path: Path) -> str:
