@@ -34,8 +34,14 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
     try:
         if not isinstance(text, str):
             text = str(text, "utf-8")
-        check_depth(text, max_depth)
-        return _decoded(text)
+        if len(text) > max_depth:
+            check_depth(text, max_depth)
+        if text[:1] == "{":
+            value, end = _DECODER.raw_decode(text)
+            if end == len(text):
+                return value
+        # With blanks around it, or refused with what follows the document.
+        return _DECODER.decode(text)
     except JSONTextError:
         raise
     except (ValueError, RecursionError) as error:
@@ -71,7 +77,7 @@ def is_json(value: Any, levels: int = MAX_DEPTH, *, largest: float = math.inf) -
 
 def check_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
     """Refuse (`json_too_deep`) a text whose brackets outside strings nest deeper than `max_depth`."""
-    if len(text) <= max_depth or text.count("[") + text.count("{") <= max_depth:
+    if text.count("[") + text.count("{") <= max_depth:
         return
     depth = 0
     for match in _OUTSIDE_STRINGS.finditer(text):
@@ -153,15 +159,6 @@ def plain(value: object, *, leaf: Callable[[object, Path], object] | None = None
         if error.code == "message_too_deep" and _is_cyclic(value):
             raise NotPortableError("the value contains itself", path=error.path) from None
         raise
-
-
-def _decoded(text: str) -> Any:
-    if text[:1] == "{":
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text):
-            return value
-    # With blanks around it, or refused with what follows the document.
-    return _DECODER.decode(text)
 
 
 def _key(key: object, path: Path) -> str:

@@ -179,8 +179,7 @@ class Dispatch:
         await self._wait_before_calls()
         async with aclosing(items_of(self._modules.function(message["target"]), message["args"])) as items:
             async for item in items:
-                outlet.send(portable(item))
-                if outlet.window.is_full:
+                if outlet.send(portable(item)):
                     await outlet.room()
         outlet.end(None)
 

@@ -38,8 +38,8 @@ class Outbox:
         self._buffers += crossing.buffers
         self._added(crossing.size)
 
-    def say_item(self, id: int, item: Portable) -> None:
-        """Add one item of a stream; neighbours of one stream share a message."""
+    def say_item(self, id: int, item: Portable, size: int) -> None:
+        """Add one item of a stream, of this size; neighbours of one stream share a message."""
         if self._items_id != id:
             self._close_items()
             self._items_id = id
@@ -50,7 +50,7 @@ class Outbox:
             self._buffers += item.buffers
         self._items.append(item.text)
         self._count += 1
-        self._added(item.size)
+        self._added(size)
 
     def flush(self) -> None:
         """Post what is there, now."""

@@ -28,10 +28,11 @@ class Window:
         """Whether nothing more may be sent for now."""
         return self._items >= MAX_ITEMS or self._size >= MAX_SIZE
 
-    def take(self, size: int) -> None:
-        """One item of this size was sent."""
+    def take(self, size: int) -> bool:
+        """One item of this size was sent; whether that filled the window."""
         self._items += 1
         self._size += size
+        return self._items >= MAX_ITEMS or self._size >= MAX_SIZE
 
     def give(self, items: int, size: int) -> None:
         """The page has read so much."""
@@ -61,11 +62,12 @@ class Outlet:
         """Say that the command was taken on."""
         self._outbox.say("accepted", id=self._id, value=value)
 
-    def send(self, item: Portable) -> None:
-        """Send one item; where that fills the window, wait for `room()` before the next."""
+    def send(self, item: Portable) -> bool:
+        """Send one item; whether that filled the window, so that `room()` comes before the next one."""
         self._count += 1
-        self.window.take(item.size)
-        self._outbox.say_item(self._id, item)
+        size = item.size
+        self._outbox.say_item(self._id, item, size)
+        return self.window.take(size)
 
     async def room(self) -> None:
         """Wait until the page has room for another item."""

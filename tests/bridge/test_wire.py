@@ -53,7 +53,7 @@ async def test_what_the_worker_sends_is_written(entry) -> None:
         fields = value_of({key: member for key, member in message.items() if key not in ("kind", "id")})
         if message["kind"] == "items":
             for item in fields["items"]:
-                outbox.say_item(message["id"], portable(item))
+                outbox.say_item(message["id"], portable(item), 1)
         else:
             outbox.say(message["kind"], id=message.get("id"), **fields)
     outbox.flush()
