@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * langfx_web on the page.
  *

@@ -13,6 +13,7 @@ from worker.bundle.dist import PYODIDE_FILES, node_toolchain, pyodide_info, whee
 from worker.bundle.download import Cache
 from worker.bundle.environments import Environment, need_node
 from worker.bundle.lock import lock_text
+from worker.bundle.node_packages import installed
 from worker.bundle.npm_package import read_files, unpack
 from worker.bundle.pins import Pins
 from worker.bundle.place import Place
@@ -75,9 +76,11 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
     if chosen & {"pyodide", "bench"}:
         _write_pyodide_dist(place, pins, cache, folder / "pyodide")
         variables["LANGFX_NPM"] = str(folder / "pyodide")
-    if chosen & {"check", "host"}:
+    if chosen & {"check", "host", "browser"}:
         unpack(cache.get(pins.npm["typescript"]), typescript(place))
     if "browser" in chosen:
+        packages = installed(place.root / "tests" / "npm", place.made / "env-npm")
+        variables["LANGFX_NODE_MODULES"] = str(packages)
         axe = unpack(cache.get(pins.npm["axe-core"]), place.work / "axe-core")
         variables["LANGFX_AXE"] = str(axe / "axe.min.js")
     if chosen & {"browser", "bench"}:

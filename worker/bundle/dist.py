@@ -179,6 +179,7 @@ def _dist_files(root: Path, runtime: Runtime) -> dict[str, bytes]:
     files["langfx-web.js"] = _front_door(runtime, folder).encode()
     files["langfx-web-sw.js"] = _service_worker(folder).encode()
     copied = {f"web/{name}": name for name in ("langfx-web.d.ts", "langfx-web-sw.d.ts")}
+    copied |= {f"web/npm/{name}": name for name in ("vite.js", "vite.d.ts", "python.d.ts")}
     files |= _copies(root, copied | {name: name for name in LEGAL_FILES})
     files |= _demo(root / "web" / "demo")
     return files
@@ -205,9 +206,13 @@ def _npm_metadata(version: str, folder: str) -> dict[str, object]:
         "license": "MIT",
         "type": "module",
         "sideEffects": False,
+        "description": "LLM agents in Python inside a browser tab.",
         "types": "./langfx-web.d.ts",
         "exports": {
             ".": {"types": "./langfx-web.d.ts", "default": "./langfx-web.js"},
+            "./sw": {"types": "./langfx-web-sw.d.ts", "default": "./langfx-web-sw.js"},
+            "./vite": {"types": "./vite.d.ts", "default": "./vite.js"},
+            "./python": {"types": "./python.d.ts"},
             "./worker": f"./{folder}/worker/worker.js",
             "./runtime/*": f"./{folder}/*",
             "./manifest.json": "./manifest.json",

@@ -23,7 +23,8 @@ def run_tiers(bench: Bench, names: Sequence[str]) -> Counts:
 
 
 def _host(bench: Bench) -> Counts:
-    return _pytest(bench, "env", "host", ["tests", "--ignore=tests/pyodide", "--ignore=tests/browser"])
+    elsewhere = [f"--ignore=tests/{name}" for name in ("pyodide", "browser", "npm")]
+    return _pytest(bench, "env", "host", ["tests", *elsewhere])
 
 
 def _js(bench: Bench) -> Counts:
@@ -46,7 +47,7 @@ def _pyodide(bench: Bench) -> Counts:
 
 
 def _browser(bench: Bench) -> Counts:
-    return _pytest(bench, "env", "browser", ["tests/browser"])
+    return _pytest(bench, "env", "browser", ["tests/browser", "tests/npm"])
 
 
 def _pytest(bench: Bench, environment: str, name: str, arguments: list[str], *, marks: str = "") -> Counts:
