@@ -47,7 +47,7 @@ def test_the_host_tier_leaves_the_browser_to_others(tmp_path: Path, program: Sta
     """Host tests are all tests but those that need a browser or Pyodide."""
     run_tiers(bench(tmp_path, program), ["host"])
     (call,) = program.calls()
-    assert {"--ignore=tests/pyodide", "--ignore=tests/browser", "--ignore=tests/npm"} <= set(call)
+    assert {"--ignore=tests/pyodide", "--ignore=tests/browser"} <= set(call)
 
 
 @pytest.mark.parametrize(("long", "marks"), [(False, "not long"), (True, "")])

@@ -79,7 +79,7 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
     if chosen & {"check", "host", "browser"}:
         unpack(cache.get(pins.npm["typescript"]), typescript(place))
     if "browser" in chosen:
-        packages = installed(place.root / "tests" / "npm", place.made / "env-npm")
+        packages = installed(place.root / "tests" / "browser" / "npm", place.made / "env-npm")
         variables["LANGFX_NODE_MODULES"] = str(packages)
         axe = unpack(cache.get(pins.npm["axe-core"]), place.work / "axe-core")
         variables["LANGFX_AXE"] = str(axe / "axe.min.js")

@@ -23,8 +23,7 @@ def run_tiers(bench: Bench, names: Sequence[str]) -> Counts:
 
 
 def _host(bench: Bench) -> Counts:
-    elsewhere = [f"--ignore=tests/{name}" for name in ("pyodide", "browser", "npm")]
-    return _pytest(bench, "env", "host", ["tests", *elsewhere])
+    return _pytest(bench, "env", "host", ["tests", "--ignore=tests/pyodide", "--ignore=tests/browser"])
 
 
 def _js(bench: Bench) -> Counts:
@@ -47,7 +46,7 @@ def _pyodide(bench: Bench) -> Counts:
 
 
 def _browser(bench: Bench) -> Counts:
-    return _pytest(bench, "env", "browser", ["tests/browser", "tests/npm"])
+    return _pytest(bench, "env", "browser", ["tests/browser"])
 
 
 def _pytest(bench: Bench, environment: str, name: str, arguments: list[str], *, marks: str = "") -> Counts:

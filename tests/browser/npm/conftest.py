@@ -1,4 +1,4 @@
-"""The package as npm packs it, and the browser of the other browser tests."""
+"""The package as npm packs it, and packages of others."""
 
 import os
 import shutil
@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import ROOT, browser, dist
-
-__all__ = ["browser", "dist", "node_modules", "package"]
+from tests.browser.conftest import ROOT
 
 
 @pytest.fixture(scope="session")
