@@ -18,6 +18,7 @@ export function requireFeatures() {
     typeof WebAssembly === "object" || "WebAssembly",
     (typeof Worker === "function" && hasModuleWorkers()) || "module workers",
     typeof structuredClone === "function" || "structuredClone",
+    typeof DecompressionStream === "function" || "DecompressionStream",
   ].filter((feature) => feature !== true);
   if (missing.length) throw bootError("unsupported_browser", `This browser lacks ${missing.join(", ")}.`, { missing });
 }

@@ -10,6 +10,10 @@ class WatchedWorker extends Worker {
     harness.worker = this;
     this.addEventListener("message", ({ data }) => harness.posts.push(data.text));
   }
+
+  postMessage(/** @type {any} */ post, /** @type {any} */ options) {
+    super.postMessage(post.text ? { ...post, text: harness.alter(post.text) } : post, options);
+  }
 }
 globalThis.Worker = WatchedWorker;
 
@@ -34,6 +38,17 @@ const tools = {
       throw new Error("the page will not");
     },
   },
+  dally: {
+    description: "Answer late.",
+    inputSchema: noInput,
+    idempotent: true,
+    timeout: 0.5,
+    execute: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      document.body.dataset["dallied"] = "yes";
+      return "a late answer";
+    },
+  },
   ignore: {
     description: "Never answer.",
     inputSchema: noInput,
@@ -55,6 +70,8 @@ const harness = {
   sessions: {},
   worker: null,
   posts: [],
+  /** Changes each text for the worker. */
+  alter: (/** @type {string} */ text) => text,
 
   async connect(/** @type {any} */ options = {}) {
     harness.langfx = await connect({

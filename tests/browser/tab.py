@@ -102,8 +102,8 @@ class Tab:
         return outcome
 
     def wait_for_workers(self, count: int) -> None:
-        """Wait until the browser has so many workers for this page."""
-        for _ in range(40):
+        """Wait until the browser has so many workers for this page; one that is busy may live on for two seconds."""
+        for _ in range(120):
             if len(self.page.workers) == count:
                 return
             self.page.wait_for_timeout(50)

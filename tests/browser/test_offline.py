@@ -282,7 +282,7 @@ def test_an_older_release_goes_when_no_page_of_it_is_open(shop: Shop, page: Page
         expect_answer(newer)
         wait_until(newer, "async () => (await navigator.serviceWorker.getRegistration()).waiting !== null")
         assert newer.evaluate(RELEASES) == sorted([first, second])
-        assert page.evaluate("langfx.call('typed:check', ['{\"name\": \"bench\", \"legs\": 2}'])")["legs"] == 2
+        assert page.evaluate('langfx.call(\'typed:check\', [\'{"name": "bench", "legs": 2}\'])')["legs"] == 2
         newer.close()
         page.goto("about:blank")
         page.goto(server.url)
