@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from langfx_web.bridge.dispatch import Dispatch
+from langfx_web.bridge.timers import mend_timers
 from langfx_web.json_text import loads
 from langfx_web.transport.browser import use_pump
 
@@ -46,7 +47,7 @@ def start(post: PostToPage, open_exchange: Any, load: LoadPack, boot_text: str) 
     boot = loads(boot_text)
     # A restored memory snapshot would repeat the same numbers in every tab.
     random.seed()
-    _allow_negative_delays(asyncio.get_event_loop())
+    mend_timers(asyncio.get_event_loop())
     use_pump(open_exchange)
 
     def send(text: str, buffers: list[bytes]) -> None:
@@ -61,9 +62,3 @@ def start(post: PostToPage, open_exchange: Any, load: LoadPack, boot_text: str) 
         dispatch.receive(text, [blob.to_bytes() for blob in blobs])
 
     return create_proxy(receive)
-
-
-def _allow_negative_delays(loop: Any) -> None:
-    """Pyodide's loop refuses a delay below zero, which asyncio allows and users' libraries rely on."""
-    original = loop.call_later
-    loop.call_later = lambda delay, callback, *args, **options: original(max(0.0, delay), callback, *args, **options)

@@ -31,7 +31,7 @@ async def run_call(prepared: PreparedCall, context: ToolContext) -> ToolOutcome:
     a failed call like any other.
     """
     tool = prepared.tool
-    task = asyncio.ensure_future(tool.run(prepared.arguments, context))
+    task = asyncio.ensure_future(_run(prepared, context))
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)
     except asyncio.CancelledError:
@@ -41,6 +41,15 @@ async def run_call(prepared: PreparedCall, context: ToolContext) -> ToolOutcome:
         await _stopped(task)
         return _failed(ToolTimeoutError(f"the tool did not finish within {tool.timeout:g} s", tool=tool.name))
     return _outcome(prepared, task)
+
+
+async def _run(prepared: PreparedCall, context: ToolContext) -> ToolResult:
+    tool = prepared.tool
+    try:
+        return await tool.run(prepared.arguments, context)
+    except SystemExit as error:
+        # Left alone, it would end the loop that every other task runs in.
+        raise ToolExecutionError(f"the tool {tool.name} called sys.exit({error.code})", tool=tool.name) from error
 
 
 def _outcome(prepared: PreparedCall, task: asyncio.Task[ToolResult]) -> ToolOutcome:

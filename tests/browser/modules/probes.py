@@ -153,6 +153,7 @@ class State:
         self.chunks = 0
         self.text_chunks = 0
         self.awaited = 0
+        self.longest = 0.0
 
 
 state = State()
@@ -176,6 +177,7 @@ def count_everything() -> None:
     def counted(delay: float, callback: Any, *args: Any, **options: Any) -> Any:
         state.callbacks += delay <= 0
         state.later += delay > 0
+        state.longest = max(state.longest, delay)
         return call_later(delay, callback, *args, **options)
 
     loop.call_later = counted  # type: ignore[method-assign, assignment]
@@ -230,6 +232,35 @@ async def negative_delays() -> str:
     asyncio.get_event_loop().call_later(-5, done.set)
     await done.wait()
     return "went on"
+
+
+async def many_timeouts(count: int) -> int:
+    """Limits that are never reached."""
+    for _ in range(count):
+        async with asyncio.timeout(30):
+            pass
+    return count
+
+
+def _limited(kind: str, limit: Any) -> Callable[[], Any]:
+    """The agent's run with one limit; making it may raise."""
+    options = {} if kind == "run" else {kind: limit}
+    lm = lf.llms.Anthropic(model="scripted", base_url=f"{js.location.origin}/v1", max_attempts=1, **options)
+    limits = lf.Limits(timeout=limit) if kind == "run" else lf.Limits()
+    return lambda: lf.Agent(lm=lm, limits=limits).invoke(prompt="a limit")
+
+
+async def run_limited(kind: str, limit: str) -> str:
+    """What came of a run with a limit, which is given as Python writes it."""
+    values = {"inf": float("inf"), "nan": float("nan"), "None": None}
+    try:
+        run = _limited(kind, values[limit] if limit in values else float(limit))
+    except lf.LangfxError as error:
+        return f"refused: {error.code}"
+    try:
+        return str(await run())
+    except lf.LangfxError as error:
+        return error.code
 
 
 # Tools
