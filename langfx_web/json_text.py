@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import re
 from collections.abc import Callable
 from datetime import date, time
 from enum import Enum
@@ -23,7 +22,8 @@ Path: TypeAlias = tuple[str | int, ...]
 MAX_DEPTH = 200
 """Levels of lists and objects that a text or value may have."""
 
-_OUTSIDE_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|([\[{])|([\]}])', re.DOTALL)
+_AS_ROUND = bytes.maketrans(b"[{]}", b"(())")
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
@@ -79,14 +79,16 @@ def check_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
     """Refuse (`json_too_deep`) a text whose brackets outside strings nest deeper than `max_depth`."""
     if text.count("[") + text.count("{") <= max_depth:
         return
+    # Without escapes, every other piece between quotes is outside of strings.
+    outside = "".join(text.replace("\\\\", "").replace('\\"', "").split('"')[::2])
+    brackets = outside.encode("utf-8", "surrogatepass").translate(_AS_ROUND, _NO_BRACKETS)
+    # Each round takes away the innermost pairs of everything, which is one level.
     depth = 0
-    for match in _OUTSIDE_STRINGS.finditer(text):
-        if match.group(1):
-            depth += 1
-            if depth > max_depth:
-                raise JSONTextError(f"nested more than {max_depth} levels deep", code="json_too_deep")
-        elif match.group(2):
-            depth -= 1
+    while b"()" in brackets and depth <= max_depth:
+        brackets = brackets.replace(b"()", b"")
+        depth += 1
+    if depth + brackets.count(b"(") > max_depth:
+        raise JSONTextError(f"nested more than {max_depth} levels deep", code="json_too_deep")
 
 
 def check_value(value: object, *, path: Path = (), max_depth: int = MAX_DEPTH) -> None:
