@@ -135,6 +135,11 @@ export class Channel {
     };
   }
 
+  /** Whether no command is open. */
+  get isIdle() {
+    return this.#open.size === 0;
+  }
+
   /** Why nothing works any more, if so. */
   get failure() {
     return this.#failure;

@@ -49,6 +49,11 @@ export interface ConnectOptions {
   /** Whether Python may wait synchronously for promises where the browser can do that. Default true. */
   jspi?: boolean;
   /**
+   * Whether starts are restored from a snapshot of Python's memory: made once, five quiet seconds after a start, kept in
+   * the Cache API. Default true.
+   */
+  snapshot?: boolean;
+  /**
    * Lets the page start without a network from its next visit on: once Python is ready, registers the service worker
    * `langfx-web-sw.js` and keeps the bundle, this page, the files of its origin that it has loaded, and its modules.
    * Where that cannot be, above all where the page has a service worker of its own, nothing is changed and `onLog`
@@ -165,6 +170,8 @@ export interface CallOptions {
 /** A running worker. */
 export interface Langfx extends AsyncDisposable {
   readonly version: string;
+  /** Whether this start was restored from a memory snapshot. */
+  readonly snapshot: boolean;
   /** Settles once, at the end of the worker, and never rejects. */
   readonly closed: Promise<ClosedInfo>;
   /** An agent of the modules, by its name; an unknown one fails at its first use with `no_agent`. */

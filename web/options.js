@@ -36,6 +36,7 @@ const OPTIONS = {
   onLog: isFunction,
   onEvent: isFunction,
   jspi: isBoolean,
+  snapshot: isBoolean,
   offline: (value) => isBoolean(value) || isObject(value),
 };
 

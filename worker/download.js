@@ -56,6 +56,7 @@ export function toWire(error) {
  * @param {Clock} options.clock
  * @param {"high" | "low" | "auto"} [options.priority]
  * @param {(bytes: number) => void} [options.received] told how much is there; after a retry it starts again at 0
+ * @param {(response: Response) => void} [options.opened] gets a copy of each answer before it is read
  * @returns {Promise<ArrayBuffer>}
  * @throws {BootError} `download_failed` or `integrity_failed`
  */
@@ -70,12 +71,13 @@ export async function download(file, expected, options) {
 }
 
 /** @type {typeof download} */
-async function attempt(file, expected, { base, fetch, clock, priority = "auto", received = () => {} }) {
+async function attempt(file, expected, { base, fetch, clock, priority = "auto", received = () => {}, opened }) {
   const controller = new AbortController();
   const stall = watchForStall(clock, () => controller.abort(new Error(`no byte came for ${STALLED_AFTER / 1000} s`)));
   try {
     const response = await fetch(new URL(file, base), { priority, signal: controller.signal });
     if (!response.ok) throw downloadFailed(file, response.status);
+    opened?.(response.clone());
     const { buffer, sha256 } = await readAll(response, file, expected, (bytes) => {
       stall.moved();
       received(bytes);
@@ -133,8 +135,8 @@ async function check(buffer, file, sha256, response) {
   if (!good) throw integrityFailed(file, response, "another hash");
 }
 
-/** @param {ArrayBuffer} buffer */
-async function digest(buffer) {
+/** The SHA-256 in SRI spelling. @param {ArrayBuffer} buffer */
+export async function digest(buffer) {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", buffer));
   return `sha256-${btoa(String.fromCharCode(...hash))}`;
 }

@@ -23,7 +23,11 @@ export const LIMITS = Object.freeze({
   credentials: 30_000,
   close: 250,
   handoff: 2_250,
+  restore: 10_000,
 });
+
+/** The cache that holds memory snapshots: `heap`, packs and `failures` below the URL that `Boot` names. */
+export const SNAPSHOT_CACHE = "langfx-web-snapshot";
 
 /**
  * Kinds the page sends, with their fields; `?` marks a field that may be absent.
@@ -62,6 +66,7 @@ export const TO_PAGE = Object.freeze({
   log: ["level", "text"],
   fatal: ["error"],
   closed: [],
+  snapshot: ["state", "reason?"],
   diagnostic: ["event"],
 });
 
@@ -132,8 +137,9 @@ export const TO_PAGE = Object.freeze({
  * @typedef {{kind: "log", level: "debug" | "info" | "warn" | "error", text: string}} Log
  * @typedef {{kind: "fatal", error: WireError}} Fatal
  * @typedef {{kind: "closed"}} Closed
+ * @typedef {{kind: "snapshot", state: "found" | "restored" | "failed", reason?: string}} Snapshot
  * @typedef {{kind: "diagnostic", event: any}} Diagnostic
- * @typedef {Ready | Progress | Log | Fatal | Closed | Diagnostic} Notice what carries no id
+ * @typedef {Snapshot | Ready | Progress | Log | Fatal | Closed | Diagnostic} Notice what carries no id
  * @typedef {(Notice | Value | Items | End | Failed | ToolCall | ToolCancel | CredentialRequest) & Extras} ToPage
  *
  * @typedef {{size: number, sha256: string}} Content `sha256` in SRI spelling
@@ -145,6 +151,7 @@ export const TO_PAGE = Object.freeze({
  * @property {string} pyodide
  * @property {string} python
  * @property {string} runtime name of the runtime folder
+ * @property {string} snapshotKey of memory snapshots: another one for everything that could change them
  * @property {Record<string, ManifestFile>} files by path below it
  *
  * The one structured message, before any text.
@@ -153,4 +160,8 @@ export const TO_PAGE = Object.freeze({
  * @property {string} base URL of the runtime folder
  * @property {boolean} jspi
  * @property {string} page URL of the page, without query and fragment
+ * @property {string | null} snapshot where one is looked for
+ *
+ * The one message to a worker that makes a snapshot; it answers `{made}`, "" or why not.
+ * @typedef {{manifest: Manifest, base: string, jspi: boolean, snapshot: string}} Make
  */

@@ -73,8 +73,10 @@ const harness = {
   /** Changes each text for the worker. */
   alter: (/** @type {string} */ text) => text,
 
-  async connect(/** @type {any} */ options = {}) {
-    harness.langfx = await connect({
+  /** With `quiet`, the milliseconds without work before a memory snapshot is made. */
+  async connect(/** @type {any} */ options = {}, /** @type {number | undefined} */ quiet = undefined) {
+    const open = quiet === undefined ? connect : await harness.connectQuietly(quiet);
+    harness.langfx = await open({
       tools,
       store: "memory",
       credentials: async () => harness.credential,
@@ -84,6 +86,19 @@ const harness = {
       ...options,
     });
     return harness.langfx.version;
+  },
+
+  /** `connect` as a test of the page's own sees it. */
+  async connectQuietly(/** @type {number} */ quiet) {
+    const { connectTo } = await harness.module("web/connect.js");
+    const { manifest } = await harness.module("web/manifest.js");
+    return (/** @type {any} */ options) => connectTo(options, { manifest, quiet });
+  },
+
+  /** A module of the runtime folder. */
+  async module(/** @type {string} */ path) {
+    const { runtime } = await (await fetch("/manifest.json")).json();
+    return import(`/${runtime}/${path}`);
   },
 
   /** Starts a turn under a name; sessions are kept by name, too. */

@@ -66,8 +66,15 @@ class Runtime:
                 for path, content in sorted(self.files.items())
             },
         }
+        described["snapshotKey"] = self._snapshot_key()
         name = hashlib.sha256(_json(described).encode()).hexdigest()[:12]
         return {**described, "runtime": f"runtime-{name}"}
+
+    def _snapshot_key(self) -> str:
+        """Of all that a memory snapshot is made of: what starts Python, and the script that makes and reads one."""
+        decisive = {path for path, name in self.sets.items() if name == "boot" or path.startswith("worker/")}
+        hashes = {path: _content(self.files[path]) for path in decisive}
+        return hashlib.sha256(_json(hashes).encode()).hexdigest()[:16]
 
 
 def write_dist(
