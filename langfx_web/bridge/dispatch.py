@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -177,7 +176,7 @@ class Dispatch:
 
     async def _stream(self, message: Message, outlet: Outlet) -> None:
         await self._wait_before_calls()
-        async with aclosing(items_of(self._modules.function(message["target"]), message["args"])) as items:
+        async with items_of(self._modules.function(message["target"]), message["args"]) as items:
             async for item in items:
                 if outlet.send(portable(item)):
                     await outlet.room()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from langfx_web.bridge.modules import user_traceback
@@ -25,27 +26,39 @@ async def called(function: Callable[..., Any], args: Args) -> Any:
         raise as_user_error(error) from error
 
 
-async def items_of(function: Callable[..., Any], args: Args) -> AsyncGenerator[Any, None]:
+@asynccontextmanager
+async def items_of(function: Callable[..., Any], args: Args) -> AsyncGenerator[AsyncIterator[Any], None]:
     """What the function yields: a generator, async or not, or any iterable that it returns.
 
-    Closed as soon as nobody wants more. `invalid_argument` where there is nothing to iterate.
+    Closed at the end of `async with`. `invalid_argument` where there is nothing to iterate.
     """
     source = await called(function, args)
     if not hasattr(source, "__aiter__") and not hasattr(source, "__iter__"):
         raise InvalidArgumentError(f"a {type(source).__name__} cannot be streamed: return or yield items")
     try:
-        if hasattr(source, "__aiter__"):
-            async for item in source:
-                yield item
-        else:
-            for item in source:
-                yield item
+        # Handed on as it is: another generator around it would cost as much per item as the rest of the way.
+        yield source if hasattr(source, "__aiter__") else _Stepped(source)
     except BaseException as error:
         if not _is_failure(error):
             raise
         raise as_user_error(error) from error
     finally:
         await _closed(source)
+
+
+class _Stepped:
+    """An iterable as an async iterator."""
+
+    def __init__(self, source: Iterable[Any]) -> None:
+        self._items = iter(source)
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        for item in self._items:
+            return item
+        raise StopAsyncIteration
 
 
 def as_user_error(error: BaseException) -> LangfxError:
