@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from worker.bundle.annotations import without_annotations
 from worker.bundle.toolchain import Toolchain
 from worker.bundle.zips import read_zip, zip_bytes
 
@@ -35,9 +36,13 @@ def library_packs(library: bytes, toolchain: Toolchain) -> dict[str, bytes]:
 
 
 def project_pack(wheel: Path, toolchain: Toolchain) -> bytes:
-    """`langfx.pack`: our own package with its docstrings, and the metadata by which its version is found."""
+    """`langfx.pack`: our own package with its docstrings, and the metadata by which its version is found.
+
+    Annotations of functions are left out: what reads some reads those of the page's tools.
+    """
     files = read_zip(wheel.read_bytes())
-    wanted = {name: files[name] for name in files if name.endswith(".py") or _METADATA.fullmatch(name)}
+    wanted = {name: without_annotations(content) for name, content in files.items() if name.endswith(".py")}
+    wanted |= {name: files[name] for name in files if _METADATA.fullmatch(name)}
     return _pack("langfx.pack", wanted, toolchain, optimize=0)
 
 
