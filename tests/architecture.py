@@ -33,12 +33,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 LATE_IMPORTS = {
     "schemas/adapters.py": "pydantic",  # most programs never validate a typed value
     "transport/host.py": "httpx",  # an optional extra
+    "bridge/resolver.py": "micropip",  # comes with the first package that the bundle lacks
 }
 """The only imports inside functions, each of a third-party package that most users never need."""
 
 JAVASCRIPT_MODULES = frozenset({"transport/browser.py", "stores/indexeddb.py", "bridge/entry.py"})
 JAVASCRIPT_NAMES = frozenset({"js", "pyodide", "pyodide_js"})
-IMPORTLIB_MODULES = frozenset({"bridge/modules.py"})
+IMPORTLIB_MODULES = frozenset({"bridge/importable.py", "bridge/modules.py", "bridge/standard_library.py"})
 RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
 
 

@@ -122,7 +122,8 @@ class Life {
 
   /** Resolves to the version once Python is ready; rejects with whatever ended the boot. */
   async setUp() {
-    const { modules = [], tools = {}, credentials, store = "indexeddb", resume = true, provider } = this.#options;
+    const { modules = [], packages, wheels, tools = {}, credentials, store = "indexeddb", resume = true, provider } =
+      this.#options;
     const sources = await Promise.all(modules.map((url) => fetchModule(url, this.#loading.signal)));
     const { version } = await this.channel.ask({
       kind: "setup",
@@ -134,6 +135,8 @@ class Life {
       store,
       resume,
       provider,
+      packages,
+      wheels: wheels?.map(absolute),
     });
     if (version !== this.#world.manifest.version) {
       const text = `The page is of version ${this.#world.manifest.version}, the worker of ${version}.`;
@@ -300,12 +303,15 @@ export class Langfx {
   }
 }
 
+/** @param {string | URL} url relative to the page */
+const absolute = (url) => new URL(url, globalThis.document?.baseURI).href;
+
 /**
  * @param {string | URL} url relative to the page
  * @param {AbortSignal} signal
  */
 async function fetchModule(url, signal) {
-  const address = new URL(url, globalThis.document?.baseURI).href;
+  const address = absolute(url);
   let status = null;
   try {
     const response = await fetch(address, { signal });

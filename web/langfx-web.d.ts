@@ -14,7 +14,7 @@
  * Starts a worker with Python in it and resolves once it is ready. Each call has a worker of its own.
  *
  * Rejects with a `LangfxError` (`invalid_argument`, `unsupported_browser`, `boot_blocked`, `download_failed`,
- * `integrity_failed`, `boot_failed`, `boot_timeout`, `bridge_version`, `module_failed`, `store_unavailable`),
+ * `integrity_failed`, `boot_failed`, `boot_timeout`, `bridge_version`, `package_failed`, `module_failed`, `store_unavailable`),
  * or with `signal.reason` if the signal aborted.
  */
 export function connect(options?: ConnectOptions): Promise<Langfx>;
@@ -22,6 +22,13 @@ export function connect(options?: ConnectOptions): Promise<Langfx>;
 export interface ConnectOptions {
   /** Python files that define agents and functions; URLs relative to the page, imported in this order. */
   modules?: readonly (string | URL)[];
+  /**
+   * Packages that the modules import, as `"name"` or `"name>=1.2"`: those of the bundle, then those of Pyodide's release,
+   * then those of PyPI that are pure Python or built for Pyodide. What a module imports of the bundle needs no mention.
+   */
+  packages?: readonly string[];
+  /** Wheels by URL, relative to the page, with all that they need; `#sha256=…` at the end is checked. */
+  wheels?: readonly (string | URL)[];
   /** Tools that run on the page, by name. */
   tools?: Record<string, PageTool>;
   /** Gives the key of a provider when a model needs it; it has 30 seconds. */

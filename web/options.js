@@ -24,6 +24,8 @@ const isSignal = (/** @type {any} */ value) => isFunction(value?.addEventListene
 /** @type {Record<string, (value: any) => boolean>} */
 const OPTIONS = {
   modules: isUrls,
+  packages: (value) => Array.isArray(value) && value.every(isText),
+  wheels: isUrls,
   tools: isObject,
   credentials: isFunction,
   store: isStore,

@@ -5,8 +5,7 @@
 
 import { isGzipped } from "./pack.js";
 
-/** @typedef {import("./protocol.js").Content} Content */
-/** @typedef {import("./protocol.js").ManifestFile} ManifestFile */
+/** What is known of a file before it comes. @typedef {Partial<import("./protocol.js").ManifestFile>} Expected */
 /** @typedef {{after(milliseconds: number, then: () => void): () => void}} Clock `after` returns what stops the timer */
 
 const RETRY_AFTER = 500;
@@ -49,7 +48,7 @@ export function toWire(error) {
 /**
  * Downloads one file; a network error or a 5xx status is tried once more.
  * @param {string} file path below `base`
- * @param {ManifestFile} expected
+ * @param {Expected} expected
  * @param {object} options
  * @param {string} options.base
  * @param {typeof fetch} options.fetch
@@ -95,13 +94,14 @@ async function attempt(file, expected, { base, fetch, clock, priority = "auto", 
 /**
  * @param {Response} response
  * @param {string} file
- * @param {ManifestFile} expected
+ * @param {Expected} expected
  * @param {(bytes: number) => void} received
  */
 async function readAll(response, file, expected, received) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
   let part = await reader.read();
   const { size, sha256 } = asSent(expected, part.value);
+  if (size === undefined) return { buffer: await readRest(reader, part, received), sha256 };
   const bytes = new Uint8Array(size);
   let offset = 0;
   for (; !part.done; part = await reader.read()) {
@@ -115,10 +115,27 @@ async function readAll(response, file, expected, received) {
 }
 
 /**
+ * What a reader has from `part` on, however long it is.
+ * @param {ReadableStreamDefaultReader<Uint8Array>} reader
+ * @param {ReadableStreamReadResult<Uint8Array>} part
+ * @param {(bytes: number) => void} received
+ */
+async function readRest(reader, part, received) {
+  const parts = [];
+  let bytes = 0;
+  for (; !part.done; part = await reader.read()) {
+    parts.push(/** @type {Uint8Array<ArrayBuffer>} */ (part.value));
+    bytes += part.value.length;
+    received(bytes);
+  }
+  return new Blob(parts).arrayBuffer();
+}
+
+/**
  * Some hosts unpack what is gzipped, and the browser then gets the zip itself.
- * @param {ManifestFile} expected
+ * @param {Expected} expected
  * @param {Uint8Array} [start]
- * @returns {Content}
+ * @returns {Expected}
  */
 function asSent(expected, start) {
   return start && expected.unpacked && !isGzipped(start) ? expected.unpacked : expected;
@@ -127,10 +144,11 @@ function asSent(expected, start) {
 /**
  * @param {ArrayBuffer} buffer
  * @param {string} file
- * @param {string} sha256
+ * @param {string | undefined} sha256 nothing is checked without it
  * @param {Response} response
  */
 async function check(buffer, file, sha256, response) {
+  if (!sha256) return;
   const good = crypto.subtle ? (await digest(buffer)) === sha256 : await passesSri(buffer, sha256);
   if (!good) throw integrityFailed(file, response, "another hash");
 }
@@ -190,6 +208,6 @@ function downloadFailed(file, status, reason = `status ${status}`) {
  */
 function integrityFailed(file, response, reason) {
   const type = response.headers.get("content-type");
-  const message = `${file} is not the file that the manifest names: ${reason} (received as ${type}).`;
+  const message = `${file} is not the file it should be: ${reason} (received as ${type}).`;
   return new BootError("integrity_failed", message, { file, type });
 }

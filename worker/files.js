@@ -12,7 +12,7 @@ import { unzipped } from "./pack.js";
 const WASM = "pyodide/pyodide.asm.wasm";
 
 /** @type {import("./download.js").Clock} */
-const clock = {
+export const clock = {
   after(milliseconds, then) {
     const timer = setTimeout(then, milliseconds);
     return () => clearTimeout(timer);

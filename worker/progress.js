@@ -41,9 +41,17 @@ export class Progress {
    * @param {number} bytes a retry counts again from 0, the sum does not go back; a pack that the host unpacked has more
    */
   received(file, bytes) {
-    const size = this.#sizes.get(file) ?? 0;
+    const size = this.#sizes.get(file);
+    // A file that nobody knows the size of is a sign of life only.
+    if (size === undefined) return this.#post();
     this.#received.set(file, Math.min(size, Math.max(bytes, this.#received.get(file) ?? 0)));
     if (this.#loaded - this.#posted >= PROGRESS_STEP) this.#post();
+  }
+
+  /** Counts one more file. @param {string} file @param {number} size */
+  expect(file, size) {
+    if (!this.#sizes.has(file)) this.#total += size;
+    this.#sizes.set(file, size);
   }
 
   /** @param {string} phase */

@@ -34,7 +34,10 @@ export const SNAPSHOT_CACHE = "langfx-web-snapshot";
  * Any message may also carry `big` and `blobs`, see `Extras`.
  */
 export const TO_WORKER = Object.freeze({
-  setup: ["id", "protocol", "version", "modules", "tools", "credentials", "store", "resume", "provider?"],
+  setup: [
+    ...["id", "protocol", "version", "modules", "tools", "credentials", "store", "resume"],
+    ...["provider?", "packages?", "wheels?"],
+  ],
   call: ["id", "target", "args"],
   stream: ["id", "target", "args"],
   session_prompt: ["id", "agent", "session", "input", "messageId?", "model?", "instructions?", "context?"],
@@ -100,6 +103,8 @@ export const TO_PAGE = Object.freeze({
  * @property {boolean} credentials whether there is a callback
  * @property {StoreOption} store
  * @property {boolean} resume
+ * @property {string[]} [packages] requirements
+ * @property {string[]} [wheels] absolute URLs
  * @property {object} [provider] scripted answers in place of the agents' models: a list, or a list by agent name
  *
  * @typedef {{kind: "call" | "stream", id: number, target: string, args: object}} Call keywords or positions

@@ -23,7 +23,13 @@ interface PyodideAPI {
   makeMemorySnapshot(): Uint8Array;
   FS: { mkdirTree(path: string): void; writeFile(path: string, bytes: Uint8Array): void };
   /** Private to Pyodide: `on_fatal` is called once the interpreter is beyond use. */
-  _api: { on_fatal?: (error: unknown) => void };
+  _api: {
+    on_fatal?: (error: unknown) => void;
+    /** Unpacks a wheel and loads the libraries in it, as `loadPackage` and micropip do. */
+    install(bytes: Uint8Array, file: string, folder: string, metadata: Map<string, string>): Promise<void>;
+    /** A module of Python. */
+    package_loader: { get_install_dir(place: string): string };
+  };
 }
 
 type CreatePyodideModule = (settings: object) => Promise<{ HEAP8: Int8Array; _malloc(size: number): number }>;

@@ -4,7 +4,7 @@
  */
 
 import { BootError } from "./download.js";
-import { BootFiles, downloadSet } from "./files.js";
+import { BootFiles, clock, downloadSet } from "./files.js";
 import { LaterSet } from "./later.js";
 import { Progress } from "./progress.js";
 import { loadPython, removeJspi } from "./python.js";
@@ -95,12 +95,17 @@ async function start(boot, { loadPyodide, createPyodideModule, ...parts }, files
   pyodide._api.on_fatal = (error) => tell({ kind: "fatal", error: stopped(error) });
 
   const load = (/** @type {"schemas" | "extra"} */ set) => later[set].load();
-  const page = { version: manifest.version, page: boot.page, secure: globalThis.isSecureContext ?? false };
+  const installer = async () => {
+    return new (await import("./packages.js")).Packages({ pyodide, manifest, base, clock, progress });
+  };
+  const enter = (/** @type {string} */ phase) => progress.enter(phase);
+  const secure = globalThis.isSecureContext ?? false;
+  const extra = manifest.files["extra.pack"];
+  const page = { version: manifest.version, page: boot.page, secure, base, extra };
   const entry = pyodide.pyimport("langfx_web.bridge.entry");
-  const dispatch = entry.start(parts.post, parts.openExchange, load, JSON.stringify(page));
+  const dispatch = entry.start(parts.post, parts.openExchange, load, JSON.stringify(page), installer, enter);
   entry.destroy();
   pyodide.runPython(STARTED);
-  progress.enter("modules");
   setTimeout(() => later.schemas.load(), WRITE_AFTER);
   return dispatch;
 }

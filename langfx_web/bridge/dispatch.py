@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from langfx_web.bridge.conversations import Conversations, read_script, show_lines, show_turn
-from langfx_web.bridge.modules import Modules
+from langfx_web.bridge.importable import missing
+from langfx_web.bridge.modules import Modules, stem_of
 from langfx_web.bridge.outbox import Outbox, Post
 from langfx_web.bridge.outlet import Outlet
+from langfx_web.bridge.packages import Installer, Packages
 from langfx_web.bridge.page import Page
 from langfx_web.bridge.page_credential import ask_page
+from langfx_web.bridge.standard_library import EXTRA_MODULES
 from langfx_web.bridge.user_code import called, items_of
 from langfx_web.bridge.wire import NOTES, PROTOCOL, error_fields, portable, read
 from langfx_web.errors import BootError, BridgeError, StoreError
@@ -38,8 +42,8 @@ class Dispatch:
     """Everything one page asks of the worker.
 
     `post` sends text and buffers to the page; `load` makes a pack importable, `schemas` with pydantic or `extra` with
-    the rest of the standard library, and returns "" or the JSON text of an error; modules of the page are written below
-    `folder`.
+    the rest of the standard library, and returns "" or the JSON text of an error; `open_installer` loads what installs
+    packages; `enter` tells the page of a phase of its start. Modules of the page are written below `folder`.
     """
 
     def __init__(
@@ -47,12 +51,16 @@ class Dispatch:
         post: Post,
         *,
         load: Callable[[Literal["schemas", "extra"]], Awaitable[str]],
+        open_installer: Callable[[], Awaitable[Installer]],
+        enter: Callable[[Literal["modules"]], object],
         version: str,
         folder: Path,
     ) -> None:
         self._outbox = Outbox(post)
         self._page = Page(self._outbox)
         self._load = load
+        self._enter = enter
+        self._packages = Packages(open_installer, prepare=self._prepare_packages, folder=folder.with_name("wheels"))
         self._calls_need_schemas = False
         self._version = version
         self._modules = Modules(folder)
@@ -148,7 +156,8 @@ class Dispatch:
             raise StoreError(
                 'this release keeps conversations in memory only: use store: "memory"', code="store_unavailable"
             )
-        await self._prepare_for([module["source"] for module in message["modules"]])
+        await self._prepare_for(message)
+        self._enter("modules")
         page_tools = [self._page.tool(declared) for declared in message["tools"]]
         self._modules.load(message["modules"])
         script = read_script(message.get("provider"))
@@ -156,14 +165,25 @@ class Dispatch:
         self._has_credentials = message["credentials"]
         self._outbox.say("ready", version=self._version, agents=self._modules.agents)
 
-    async def _prepare_for(self, sources: Sequence[str]) -> None:
-        """Load what the page's modules import; whoever uses a `Schema` by hand may do so without awaiting anything."""
+    async def _prepare_for(self, setup: Mapping[str, Any]) -> None:
+        """Load what the page names and its modules import.
+
+        Whoever uses a `Schema` by hand may do so without awaiting anything.
+        """
+        sources = [module["source"] for module in setup["modules"]]
         imported = Modules.imported_names(sources)
-        if Modules.lacks_standard_modules(imported):
+        if imported & EXTRA_MODULES:
             await self._wait_for("extra")
         if imported & SCHEMAS_PACK:
             await self._wait_for("schemas")
         self._calls_need_schemas = any("Schema" in source for source in sources)
+        own = {stem_of(module["url"]) for module in setup["modules"]}
+        others = missing(imported - own - SCHEMAS_PACK - sys.stdlib_module_names)
+        await self._packages.load(setup.get("packages", []), setup.get("wheels", []), others)
+
+    async def _prepare_packages(self) -> None:
+        await self._wait_for("extra")
+        await self._wait_for("schemas")
 
     async def _check_agent(self, message: Message, outlet: Outlet) -> None:
         self._hosted().agent(message["agent"])

@@ -30,7 +30,14 @@ _SESSION: dict[str, tuple[type, ...]] = {**_ID, "agent": (str,), "session": (str
 COMMANDS: dict[str, tuple[dict[str, tuple[type, ...]], dict[str, tuple[type, ...]]]] = {
     "setup": (
         {**_ID, "protocol": (int,), "modules": (list,), "tools": (list,), "credentials": (bool,)},
-        {"version": (str,), "store": (str, dict), "resume": (bool,), "provider": (list, dict)},
+        {
+            "version": (str,),
+            "store": (str, dict),
+            "resume": (bool,),
+            "provider": (list, dict),
+            "packages": (list,),
+            "wheels": (list,),
+        },
     ),
     "call": ({**_ID, "target": (str,), "args": (dict, list)}, {}),
     "stream": ({**_ID, "target": (str,), "args": (dict, list)}, {}),

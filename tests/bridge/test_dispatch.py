@@ -444,7 +444,7 @@ async def test_platform_24_a_prompt_that_waits_for_pydantic_can_be_cancelled(
     [
         ("import pydantic", "schemas"),
         ("def later():\n    from typing_extensions import Never", "schemas"),
-        ("try:\n    import winreg\nexcept ImportError:\n    pass", "extra"),
+        ("try:\n    import webbrowser\nexcept ImportError:\n    pass", "extra"),
     ],
 )
 async def test_a_module_gets_what_it_imports(tmp_path, page: FakePage, packs: Packs, source, pack) -> None:
@@ -453,6 +453,7 @@ async def test_a_module_gets_what_it_imports(tmp_path, page: FakePage, packs: Pa
     packs.answers.put_nowait("")
     assert (await other.setup({"needs_shop": source}))["kind"] == "ready"
     assert packs.wanted == [pack]
+    assert other.phases == ["modules"]
 
 
 async def test_functions_that_use_a_schema_by_hand_wait_for_pydantic(tmp_path, page: FakePage, packs: Packs) -> None:

@@ -99,6 +99,15 @@ def test_only_public_functions_of_the_modules_can_be_called(modules, target) -> 
     assert modules.function("shop_tools:public")() == 1
 
 
+def test_a_package_that_is_missing_has_a_remedy(modules) -> None:
+    """Who imports what nobody named reads how to name it; modules of the standard library are another matter."""
+    with pytest.raises(UserModuleError, match=r"connect\(\{ packages: \[\.\.\.\] \}\)"):
+        modules.load(given(needs_more="import no_such_package.part\n"))
+    with pytest.raises(UserModuleError) as caught:
+        modules.load(given(needs_windows="import winreg\n"))
+    assert "packages" not in str(caught.value)
+
+
 def test_imports_are_read_without_running_anything() -> None:
     """Top-level package names; broken sources import nothing."""
     names = Modules.imported_names(

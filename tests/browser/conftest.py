@@ -73,7 +73,7 @@ def server(dist: Path, provider: Provider) -> Iterator[Server]:
 def new_server(dist: Path, provider: Provider) -> Iterator[NewServer]:
     """Starts further servers, each an origin of its own."""
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(Server(dist, routes=routes(provider), **options))
+        yield lambda root=dist, **options: stack.enter_context(Server(root, routes=routes(provider), **options))
 
 
 @pytest.fixture

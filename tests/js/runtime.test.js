@@ -118,7 +118,7 @@ function boot(loadPyodide, snapshot = null) {
   return { told, started };
 }
 
-test("our package is on the path from the start, and the entry gets its four arguments", async () => {
+test("our package is on the path from the start, and the entry gets its six arguments", async () => {
   const { seen, loadPyodide } = fakePyodide();
   const { started } = boot(loadPyodide);
   const dispatch = await started;
@@ -128,12 +128,13 @@ test("our package is on the path from the start, and the entry gets its four arg
   assert.deepEqual([seen.options.indexURL, seen.options.packageBaseUrl], [`${base}pyodide/`, `${base}wheels/`]);
   assert.equal(seen.lock, '{"packages":{}}');
   assert.deepEqual([seen.imported, seen.destroyed], [["langfx_web.bridge.entry"], 1]);
-  const [[post, openExchange, load, page]] = seen.started;
+  const [[post, openExchange, load, page, packages, enter]] = seen.started;
   assert.deepEqual(
-    [post, openExchange, load].map((part) => typeof part),
-    ["function", "function", "function"],
+    [post, openExchange, load, packages, enter].map((part) => typeof part),
+    ["function", "function", "function", "function", "function"],
   );
-  assert.deepEqual(JSON.parse(page), { version: "0.1.0", page: "http://127.0.0.1/app", secure: false });
+  const extra = manifest().files["extra.pack"];
+  assert.deepEqual(JSON.parse(page), { version: "0.1.0", page: "http://127.0.0.1/app", secure: false, base, extra });
 });
 
 test("while it loads, fetch answers from the downloads; later it is the original", async () => {
@@ -175,9 +176,11 @@ test("WebAssembly that cannot be instantiated ends a boot that Pyodide would let
 });
 
 test("progress counts the boot set, never falls, and ends at the total", async () => {
-  const { loadPyodide } = fakePyodide();
+  const { seen, loadPyodide } = fakePyodide();
   const { told, started } = boot(loadPyodide);
   await started;
+  const enter = seen.started[0].at(-1);
+  enter("modules");
   const total = Object.values(FILES).reduce((sum, { set, body }) => sum + (set === "boot" ? body.length : 0), 0);
   const progress = told.filter(({ kind }) => kind === "progress");
   assert.ok(progress.every((entry) => entry.total === total));

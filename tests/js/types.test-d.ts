@@ -98,7 +98,7 @@ function report(error: LangfxError): void {
 
 export async function misuses(): Promise<void> {
   // @ts-expect-error An option that does not exist.
-  await connect({ packages: ["numpy"] });
+  await connect({ package: ["numpy"] });
   // @ts-expect-error Modules are a list.
   await connect({ modules: "./shop.py" });
   // @ts-expect-error No such store.
