@@ -6,6 +6,8 @@ from urllib.parse import urljoin
 
 from playwright.sync_api import ConsoleMessage, Page
 
+from tests.browser.passes import chosen
+
 
 class PageError(Exception):
     """What the page's promise was rejected with."""
@@ -57,6 +59,7 @@ class Tab:
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
+        self._options = chosen().options
         self.console = Console()
         self.console.listen(page)
         self._url = url
@@ -71,7 +74,7 @@ class Tab:
     def connect(self, *modules: str, **options: Any) -> str:
         """Connect with modules of `tests/browser/modules`, or other paths, and plain options; returns the version."""
         urls = [urljoin("/tests/modules/", name) for name in modules]
-        return str(self.attempt("harness.connect(argument)", {"modules": urls, **options}))
+        return str(self.attempt("harness.connect(argument)", {"modules": urls, **self._options, **options}))
 
     def call(self, target: str, args: Any = None) -> Any:
         """Call a function of a module."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.tab import PageError, Tab
-from worker.bundle.server import Cors, Server
+from worker.bundle.server import Server
 
 NewTab = Callable[..., Tab]
 NewServer = Callable[..., Server]
@@ -34,48 +34,6 @@ def test_progress_grows_to_its_total(new_tab: NewTab) -> None:
     phases = list(dict.fromkeys(step["phase"] for step in progress))
     assert phases == [phase for phase in ("download", "start", "packages", "modules", "ready") if phase in phases]
     assert tab.console.complaints == []
-
-
-def test_wrong_content_types_do_not_matter(new_server: NewServer, new_tab: NewTab) -> None:
-    """A host that calls everything but scripts plain text can still serve the bundle."""
-    server = new_server()
-    server.faults.types = {"*.wasm": "text/plain", "*.pack": "text/plain", "*.json": "text/plain"}
-    tab = new_tab(server.url)
-    tab.connect("agents.py")
-    assert tab.call("agents:echo", ["here"]) == "here"
-
-
-def test_documented_policy_is_enough(new_server: NewServer, new_tab: NewTab) -> None:
-    """The policy that the documentation asks for lets everything work, pydantic too; isolation headers do no harm."""
-    server = new_server()
-    server.faults.headers = {
-        "*": {
-            "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; "
-            "worker-src 'self'; img-src data:; base-uri 'none'",
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Cross-Origin-Embedder-Policy": "require-corp",
-        }
-    }
-    tab = new_tab(server.url)
-    tab.connect("typed.py")
-    assert tab.call("typed:check", ['{"name": "desk", "legs": 4}']) == {"name": "desk", "legs": 4}
-    assert tab.console.complaints == []
-
-
-def test_without_jspi(new_tab: NewTab) -> None:
-    """Nothing of ours needs promise integration of WebAssembly."""
-    tab = new_tab()
-    tab.connect("agents.py", jspi=False)
-    assert tab.call("agents:sleep", [0.01]) == "awake"
-
-
-def test_bundle_on_another_origin(new_server: NewServer, new_tab: NewTab) -> None:
-    """`baseUrl` may name a folder of another origin that allows this one."""
-    other = new_server(cors=Cors())
-    tab = new_tab()
-    tab.connect("agents.py", baseUrl=other.url)
-    assert tab.call("agents:echo", ["from afar"]) == "from afar"
-    assert any(exchange.path.endswith(".wasm") for exchange in other.exchanges)
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,9 @@ class Server:
     """Serves `routes` and the files below `root` on a port of loopback, from the start of `with` to its end.
 
     `routes` maps `"METHOD /path"`, where the path is an `fnmatch` pattern, to functions; it comes before files.
-    `mount` is a path that everything lies below, like `/a/b`. Port 0 is a free one. `faults` may be changed at any
-    time. `exchanges` lists all requests in order of arrival, preflights too. A taken port raises `OSError`.
+    `headers` are added to every answer. `mount` is a path that everything lies below, like `/a/b`. Port 0 is a free
+    one. `faults` may be changed at any time. `exchanges` lists all requests in order of arrival, preflights too. A
+    taken port raises `OSError`.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Server:
         *,
         routes: Mapping[str, Route] | None = None,
         cors: Cors | None = None,
+        headers: Mapping[str, str] | None = None,
         mount: str = "",
         host: str = "127.0.0.1",
         port: int = 0,
@@ -52,6 +54,7 @@ class Server:
         self.root = root
         self.routes = dict(routes or {})
         self.cors = cors
+        self.headers = dict(headers or {})
         self.mount = mount.rstrip("/")
         self.host = host
         self.faults = Faults()
@@ -105,6 +108,7 @@ class Server:
         return exchange.run(self._dispatch)
 
     def _dispatch(self, exchange: Exchange) -> None:
+        exchange.added_headers |= self.headers
         self._allow_origin(exchange)
         if exchange.method == "OPTIONS" and "access-control-request-method" in exchange.headers:
             self._answer_preflight(exchange)
