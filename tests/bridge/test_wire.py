@@ -6,6 +6,8 @@ import asyncio
 import base64
 import dataclasses
 import json
+import math
+import re
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -13,9 +15,13 @@ from typing import Any
 
 import pytest
 
+from langfx_web.bridge import outlet
+from langfx_web.bridge.dispatch import MAX_COMMANDS
 from langfx_web.bridge.outbox import Outbox
-from langfx_web.bridge.wire import error_fields, portable, read
+from langfx_web.bridge.page import CREDENTIAL_TIMEOUT
+from langfx_web.bridge.wire import COMMANDS, MAX_BLOBS, MAX_TEXT, error_fields, portable, read
 from langfx_web.errors import BridgeError, NotPortableError, ToolArgumentError
+from langfx_web.json_text import MAX_DEPTH
 
 WIRE = Path(__file__).parents[1] / "wire"
 
@@ -177,3 +183,40 @@ def test_errors_cross_with_their_facts() -> None:
     }
     assert error_fields(RuntimeError("x"))["code"] == "internal"
     assert error_fields(asyncio.CancelledError())["code"] == "cancelled"
+
+
+def test_both_ends_have_the_same_kinds_and_fields() -> None:
+    """The table of the page's commands in `worker/protocol.js` and the one that Python checks them by."""
+    source = (WIRE.parents[1] / "worker" / "protocol.js").read_text("utf-8")
+    table = source.partition("TO_WORKER = Object.freeze({")[2].partition("});")[0]
+    page = {kind: set(re.findall(r'"(\w+\??)"', fields)) for kind, fields in re.findall(r"(\w+): \[([^\]]*)\]", table)}
+    python = {kind: {*required, *(f"{name}?" for name in optional)} for kind, (required, optional) in COMMANDS.items()}
+    assert {kind: {name.rstrip("?") for name in fields} for kind, fields in page.items()} == {
+        kind: {name.rstrip("?") for name in fields} for kind, fields in python.items()
+    }
+    for kind, fields in page.items():
+        assert {name for name in fields if name.endswith("?")} <= python[kind], kind
+
+
+FIELD = r"(\w+): ([\d_ *]+),"
+
+
+def _power(text: str) -> int:
+    base, _, exponent = text.partition("^")
+    return int(base) ** int(exponent or 1)
+
+
+def test_both_ends_have_the_same_limits() -> None:
+    """What one end sends, the other takes."""
+    source = (WIRE.parents[1] / "worker" / "protocol.js").read_text("utf-8")
+    table = source.partition("LIMITS = Object.freeze({")[2].partition("});")[0]
+    factors = {
+        name: value.replace("_", "").replace(" ** ", "^").split(" * ") for name, value in re.findall(FIELD, table)
+    }
+    limits = {name: math.prod(_power(factor) for factor in value) for name, value in factors.items()}
+    assert limits["text"] == MAX_TEXT
+    assert limits["blobs"] == MAX_BLOBS
+    assert limits["depth"] == MAX_DEPTH
+    assert limits["commands"] == MAX_COMMANDS
+    assert (limits["windowItems"], limits["windowBytes"]) == (outlet.MAX_ITEMS, outlet.MAX_SIZE)
+    assert limits["credentials"] == CREDENTIAL_TIMEOUT * 1000
