@@ -187,7 +187,9 @@ export interface Langfx extends AsyncDisposable {
   call<Result = any>(target: string, args?: Arguments, options?: CallOptions): Promise<Result>;
   /** Reads a public async generator `"module:generator"`. Leaving the loop cancels it. */
   stream<Item = any>(target: string, args?: Arguments, options?: CallOptions): Stream<Item>;
-  /** Ends the worker; what is pending rejects with `bridge_closed`. Any number of times. */
+  /**
+   * Ends the worker; all that is pending, used or read afterwards fails with `bridge_closed` at once. Any number of times.
+   */
   close(options?: CloseOptions): Promise<void>;
 }
 
