@@ -189,7 +189,10 @@ def test_both_ends_have_the_same_kinds_and_fields() -> None:
     """The table of the page's commands in `worker/protocol.js` and the one that Python checks them by."""
     source = (WIRE.parents[1] / "worker" / "protocol.js").read_text("utf-8")
     table = source.partition("TO_WORKER = Object.freeze({")[2].partition("});")[0]
-    page = {kind: set(re.findall(r'"(\w+\??)"', fields)) for kind, fields in re.findall(r"(\w+): \[([^\]]*)\]", table)}
+    entries = re.split(r"\n  (\w+): ", table)[1:]
+    page = {
+        kind: set(re.findall(r'"(\w+\??)"', fields)) for kind, fields in zip(entries[::2], entries[1::2], strict=True)
+    }
     python = {kind: {*required, *(f"{name}?" for name in optional)} for kind, (required, optional) in COMMANDS.items()}
     assert {kind: {name.rstrip("?") for name in fields} for kind, fields in page.items()} == {
         kind: {name.rstrip("?") for name in fields} for kind, fields in python.items()
