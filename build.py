@@ -24,6 +24,7 @@ from worker.bundle.additions import Additions
 from worker.bundle.bench import Bench
 from worker.bundle.bench import bench as workbench
 from worker.bundle.benches import BENCHES, Report, measure
+from worker.bundle.delivery import Delivery
 from worker.bundle.demo import demo_server
 from worker.bundle.dist import node_toolchain, write_dist
 from worker.bundle.download import Cache, Clients
@@ -57,8 +58,9 @@ def build(options: argparse.Namespace) -> int:
     node, started, pins = need_node(), time.monotonic(), read_pins()
     cache = _cache(pins)
     additions = Additions(requirements=options.requirements, wheels=options.wheels)
+    delivery = Delivery(host=options.kind, release=options.release)
     with PLACE.held():
-        write_dist(PLACE, pins, cache, node_toolchain(PLACE, pins, cache, node=node), additions)
+        write_dist(PLACE, pins, cache, node_toolchain(PLACE, pins, cache, node=node), additions, delivery)
     size = sum(path.stat().st_size for path in PLACE.dist.rglob("*") if path.is_file())
     print(f"built dist/ ({size / 1e6:.1f} MB) in {time.monotonic() - started:.1f} s")
     return 0
@@ -150,6 +152,10 @@ def _parser() -> argparse.ArgumentParser:
         parsers[verb].set_defaults(verb=verb)
     for verb in (build, serve):
         _add_additions(parsers[verb])
+    kinds = "what will send the bundle: one that `compressing` gets packs without gzip (default: any)"
+    parsers[build].add_argument("--host", dest="kind", choices=["any", "compressing"], default="any", help=kinds)
+    parsers[build].add_argument("--release", action="store_true", help="also write .br and .gz beside scripts and wasm")
+    parsers[serve].set_defaults(kind="any", release=False)
     parsers[serve].add_argument("page", nargs="?", type=_folder, metavar="DIR", help="folder of a page of yours")
     parsers[serve].add_argument("--port", type=int, default=8000, help="port to listen at (default: 8000)")
     parsers[serve].add_argument("--host", default="127.0.0.1", help="address to listen at (default: loopback)")

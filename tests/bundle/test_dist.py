@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.bundle.tiny import Project, make_project, stock
+from worker.bundle.delivery import Delivery
 from worker.bundle.dist import write_dist
 from worker.bundle.outcome import BuildError, CheckFailed
 
 
-def build(project: Project) -> dict[str, bytes]:
+def build(project: Project, delivery: Delivery | None = None) -> dict[str, bytes]:
     """Write `dist/` and read it back, by relative path."""
-    dist = write_dist(project.place, project.pins, project.cache, project.toolchain)
+    dist = write_dist(project.place, project.pins, project.cache, project.toolchain, delivery=delivery)
     return {path.relative_to(dist).as_posix(): path.read_bytes() for path in dist.rglob("*") if path.is_file()}
 
 
@@ -96,6 +97,29 @@ def test_a_pack_is_known_gzipped_and_as_its_zip(project: Project) -> None:
             zipped = gzip.decompress(files[f"{manifest['runtime']}/{path}"])
             digest = base64.b64encode(hashlib.sha256(zipped).digest()).decode()
             assert entry["unpacked"] == {"size": len(zipped), "sha256": f"sha256-{digest}"}
+
+
+def test_a_host_that_compresses_gets_packs_as_they_are(project: Project) -> None:
+    """The zips lie there without gzip, under another name of the runtime, and have their own budget."""
+    usual, files = build(project), build(project, Delivery(host="compressing"))
+    old, new = (json.loads(made["manifest.json"]) for made in (usual, files))
+    assert old["runtime"] != new["runtime"]
+    for path in (path for path in new["files"] if path.endswith(".pack")):
+        assert files[f"{new['runtime']}/{path}"] == gzip.decompress(usual[f"{old['runtime']}/{path}"])
+        assert "unpacked" not in new["files"][path]
+
+
+def test_a_release_has_compressed_files_beside_the_others(project: Project) -> None:
+    """Scripts and WebAssembly lie there as brotli and gzip, too; the manifest and all else stay as they are."""
+    usual, files = build(project), build(project, Delivery(release=True))
+    added = {path: content for path, content in files.items() if path not in usual}
+    assert {path: files[path] for path in usual} == usual
+    folder = json.loads(files["manifest.json"])["runtime"]
+    assert {f"{folder}/pyodide/pyodide.asm.wasm.br", f"{folder}/web/channel.js.gz", "langfx-web.js.br"} <= set(added)
+    for path, content in added.items():
+        original = files[path.removesuffix(".br").removesuffix(".gz")]
+        assert content.startswith(b"brotli ") if path.endswith(".br") else gzip.decompress(content) == original
+    assert not any(path.endswith((".pack.br", ".pack.gz", ".html.br")) for path in added)
 
 
 def test_scripts_have_no_comments(project: Project) -> None:

@@ -91,8 +91,8 @@ class TinyToolchain:
             for name, text in scripts.items()
         }
 
-    def brotli_size(self, content: bytes) -> int:
-        return len(content)
+    def brotli(self, content: bytes) -> bytes:
+        return b"brotli " + content[:100]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

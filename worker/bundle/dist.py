@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from worker.bundle.additions import Additions, Bundled, with_additions
+from worker.bundle.delivery import Delivery, is_gzipped
 from worker.bundle.download import Cache
 from worker.bundle.lock import full_lock_text, lock_text, release_address
 from worker.bundle.npm_package import read_files, unpack
@@ -78,15 +79,23 @@ class Runtime:
 
 
 def write_dist(
-    place: Place, pins: Pins, cache: Cache, toolchain: Toolchain, additions: Additions | None = None
+    place: Place,
+    pins: Pins,
+    cache: Cache,
+    toolchain: Toolchain,
+    additions: Additions | None = None,
+    delivery: Delivery | None = None,
 ) -> Path:
     """Build `dist/` and put it in place of the old one when it is whole, and only if it differs; returns its path.
 
     Raises `CheckFailed` if a part is larger than it may be, or if `additions` cannot run in Pyodide.
     """
+    delivery = delivery or Delivery()
     runtime = _runtime(place, pins, cache, toolchain, additions or Additions())
+    runtime.files.update(delivery.packs(runtime.files))
     check_sizes(runtime.files, runtime.sets, toolchain)
     files = _dist_files(place.root, runtime)
+    files |= delivery.compressed(files, toolchain)
     if _read(place.dist) == files:
         return place.dist
     new = place.made / "dist-new"
@@ -274,7 +283,8 @@ def _content(content: bytes) -> dict[str, object]:
 
 def _unpacked(path: str, content: bytes) -> dict[str, object]:
     """Some hosts unpack what is gzipped, and the browser then gets the zip itself."""
-    return {"unpacked": _content(gzip.decompress(content))} if path.endswith(".pack") else {}
+    is_packed = path.endswith(".pack") and is_gzipped(content)
+    return {"unpacked": _content(gzip.decompress(content))} if is_packed else {}
 
 
 def _json(value: object) -> str:

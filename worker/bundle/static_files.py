@@ -24,6 +24,7 @@ CONTENT_TYPES = {
     ".whl": "application/zip",
     ".zip": "application/zip",
 }
+_CODINGS = {"br": ".br", "gzip": ".gz"}
 _PIECE = 16384
 
 T = TypeVar("T")
@@ -62,6 +63,8 @@ def answer_file(exchange: Exchange, root: Path | None, path: str, faults: Faults
         return
     headers = _headers(path, file, faults)
     if content is None and file is not None:
+        file, encoding = _as_accepted(file, exchange.headers.get("accept-encoding", ""))
+        headers |= encoding
         headers["ETag"] = _etag(file)
         if headers["ETag"] in exchange.headers.get("if-none-match", ""):
             exchange.respond(304, headers)
@@ -95,6 +98,17 @@ def file_below(root: Path | None, path: str) -> Path | None:
     if path.endswith("/"):
         file /= "index.html"
     return file if file.is_file() and file.is_relative_to(root.resolve()) else None
+
+
+def _as_accepted(file: Path, accepted: str) -> tuple[Path, dict[str, str]]:
+    """The compressed file that lies beside `file` and that the client takes, else `file`; headers that say so."""
+    beside = {coding: file.with_name(file.name + suffix) for coding, suffix in _CODINGS.items()}
+    found = {coding: path for coding, path in beside.items() if path.exists()}
+    wanted = {word.partition(";")[0].strip() for word in accepted.split(",")}
+    for coding, path in found.items():
+        if coding in wanted:
+            return path, {"Content-Encoding": coding, "Vary": "Accept-Encoding"}
+    return file, {"Vary": "Accept-Encoding"} if found else {}
 
 
 def _headers(path: str, file: Path | None, faults: Faults) -> dict[str, str]:

@@ -18,7 +18,7 @@ from worker.bundle.zips import read_zip, zip_bytes
 
 _HERE = Path(__file__).parent
 _SECONDS = 600
-_KEPT = 32
+_KEPT = 128
 
 
 class Toolchain(Protocol):
@@ -30,8 +30,8 @@ class Toolchain(Protocol):
     def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         """The same modules, with the same imports and exports, in fewer bytes."""
 
-    def brotli_size(self, content: bytes) -> int:
-        """Bytes of `content` after the strongest brotli."""
+    def brotli(self, content: bytes) -> bytes:
+        """`content` after the strongest brotli."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +62,12 @@ class NodeToolchain:
         made = self._once("minified", key, lambda folder: self._run("minify.mjs", self.terser, given=texts))
         return {name: text.encode() for name, text in json.loads(made).items()}
 
-    def brotli_size(self, content: bytes) -> int:
+    def brotli(self, content: bytes) -> bytes:
         def make(folder: Path) -> bytes:
             (folder / "content").write_bytes(content)
             return self._run("squeeze.mjs", folder / "content")
 
-        return int(json.loads(self._once("brotli", [_script("squeeze.mjs"), content], make))[0])
+        return self._once("brotli", [_script("squeeze.mjs"), content], make)
 
     def _once(self, kind: str, key: Sequence[bytes], make: Callable[[Path], bytes]) -> bytes:
         """What `make` returns, given an empty folder, unless it was made of the same `key` before."""
