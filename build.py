@@ -33,7 +33,7 @@ from worker.bundle.live import live_server
 from worker.bundle.outcome import BuildError, CannotRun
 from worker.bundle.pins import Pins, read_pins
 from worker.bundle.place import Place
-from worker.bundle.tiers import TIERS, run_tiers
+from worker.bundle.tiers import TIERS, default_tiers, run_tiers
 from worker.bundle.toolchain import Toolchain
 
 PLACE = Place(root=Path(__file__).resolve().parent)
@@ -85,7 +85,7 @@ def check(options: argparse.Namespace) -> int:
 
 def test(options: argparse.Namespace) -> int:
     """Run the test tiers, all of them if none is named; the last line counts what passed and failed."""
-    return _run_tiers(options.tiers or list(TIERS), long=options.long)
+    return _run_tiers(options.tiers or default_tiers(), long=options.long)
 
 
 def bench(options: argparse.Namespace) -> int:

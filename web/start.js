@@ -19,6 +19,7 @@ export function requireFeatures() {
     (typeof Worker === "function" && hasModuleWorkers()) || "module workers",
     typeof structuredClone === "function" || "structuredClone",
     typeof DecompressionStream === "function" || "DecompressionStream",
+    typeof "".isWellFormed === "function" || "well-formed strings",
   ].filter((feature) => feature !== true);
   if (missing.length) throw bootError("unsupported_browser", `This browser lacks ${missing.join(", ")}.`, { missing });
 }

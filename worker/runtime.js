@@ -4,6 +4,7 @@
  */
 
 import { BootError } from "./download.js";
+import { giveErrorsStacks, requireWebAssembly } from "./engine.js";
 import { BootFiles, clock, downloadSet } from "./files.js";
 import { LaterSet } from "./later.js";
 import { Progress } from "./progress.js";
@@ -19,8 +20,6 @@ const WRITE_AFTER = 200;
 /** Python remembers which files a folder had. */
 const FORGET_MISSING = "import importlib; importlib.invalidate_caches()";
 const STARTED = "import gc; gc.enable()";
-/** The smallest WebAssembly module: magic number and version. */
-const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
 /**
  * @typedef {object} Parts
@@ -39,7 +38,8 @@ const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
  * @throws {BootError} or whatever Pyodide throws
  */
 export async function startRuntime(boot, parts) {
-  requireCompiling();
+  requireWebAssembly();
+  giveErrorsStacks();
   if (!boot.jspi) removeJspi();
   /** @param {object} message */
   const tell = (message) => parts.post(JSON.stringify([message]), []);
@@ -108,16 +108,6 @@ async function start(boot, { loadPyodide, createPyodideModule, ...parts }, files
   pyodide.runPython(STARTED);
   setTimeout(() => later.schemas.load(), WRITE_AFTER);
   return dispatch;
-}
-
-/** A policy without 'wasm-unsafe-eval' makes Pyodide hang; compiling eight bytes tells at once. */
-function requireCompiling() {
-  try {
-    new WebAssembly.Module(EMPTY_MODULE);
-  } catch (error) {
-    const directive = "script-src 'wasm-unsafe-eval'";
-    throw new BootError("boot_blocked", `The worker's Content-Security-Policy lacks ${directive}.`, { directive });
-  }
 }
 
 /**

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.passes import chosen
 from tests.browser.provider import Provider
 from tests.browser.tab import Tab
-from worker.bundle.chromium import need_chromium
+from worker.bundle.browsers import need_chromium
 from worker.bundle.exchange import Exchange
 from worker.bundle.server import Route, Server
 from worker.bundle.static_files import CONTENT_TYPES

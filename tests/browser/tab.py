@@ -55,13 +55,17 @@ class Outcome:
 
 
 class Tab:
-    """One page with the harness loaded; methods raise `PageError` where the page's promise rejects."""
+    """One page with the harness loaded; methods raise `PageError` where the page's promise rejects.
 
-    def __init__(self, page: Page, url: str) -> None:
+    The tests of engines have pages of their own, which keep the complaints of their console themselves.
+    """
+
+    def __init__(self, page: Page, url: str, *, listen: bool = True) -> None:
         self.page = page
         self._options = chosen().options
         self.console = Console()
-        self.console.listen(page)
+        if listen:
+            self.console.listen(page)
         self._url = url
         self._named = 0
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.tab import Tab
-from worker.bundle.chromium import need_chromium
+from worker.bundle.browsers import need_chromium
 from worker.bundle.server import Server
 
 CACHE = "langfx-web-snapshot"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from worker.bundle.additions import bundled
-from worker.bundle.chromium import VARIABLE, need_chromium
+from worker.bundle.browsers import CHROMIUM, need_chromium, need_other_engines
 from worker.bundle.dist import PYODIDE_FILES, node_toolchain, pyodide_info, wheel_files, write_dist
 from worker.bundle.download import Cache
 from worker.bundle.environments import Environment, need_node
@@ -83,12 +83,15 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
         variables["LANGFX_NODE_MODULES"] = str(packages)
         axe = unpack(cache.get(pins.npm["axe-core"]), place.work / "axe-core")
         variables["LANGFX_AXE"] = str(axe / "axe.min.js")
-    if chosen & {"browser", "bench"}:
+    if "engines" in chosen:
+        variables |= need_other_engines()
+        variables["LANGFX_PUPPETEER"] = str(installed(place.root / "tests" / "engines", place.made / "env-puppeteer"))
+    if chosen & {"browser", "engines", "bench"}:
         toolchain = node_toolchain(place, pins, cache, node=node)
         dist = shutil.copytree(write_dist(place, pins, cache, toolchain), folder / "dist")
         variables["LANGFX_DIST"] = str(dist)
-    if chosen & {"pyodide", "browser", "bench"}:
-        variables[VARIABLE] = need_chromium(pythons["env"])
+    if chosen & {"pyodide", "browser", "engines", "bench"}:
+        variables[CHROMIUM.variable] = need_chromium(pythons["env"])
     return Bench(place=place, folder=folder, long=long, node=node, pythons=pythons, variables=variables)
 
 

@@ -47,10 +47,19 @@ async def sleep(seconds: float) -> str:
     return "awake"
 
 
+counted: list[int] = []
+
+
 async def count(upto: int) -> AsyncIterator[int]:
     """Count from 0."""
     for number in range(upto):
+        counted.append(number)
         yield number
+
+
+def last_counted() -> int:
+    """How far `count` has got."""
+    return counted[-1]
 
 
 def fail() -> None:
