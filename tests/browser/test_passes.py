@@ -38,9 +38,7 @@ def test_platform_35_main_paths(new_server: NewServer, new_tab: NewTab, provider
     walk(tab, provider)
 
 
-def test_main_paths_on_a_second_origin_below_a_path(
-    new_server: NewServer, new_tab: NewTab, provider: Provider
-) -> None:
+def test_main_paths_on_a_second_origin_below_a_path(new_server: NewServer, new_tab: NewTab, provider: Provider) -> None:
     """The bundle may lie on another origin, deep below a path."""
     tab = new_tab(new_server().url)
     tab.connect(*MODULES, baseUrl=new_server(cors=Cors(), mount="/a/b").url)
