@@ -36,11 +36,11 @@ def server(page: Path, dist: Path) -> Iterator[Server]:
         yield server
 
 
-def get(server: Server, path: str) -> tuple[int, str]:
+def get(server: Server, path: str, method: str = "GET") -> tuple[int, str]:
     """Status and text."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
     try:
-        connection.request("GET", path)
+        connection.request(method, path)
         response = connection.getresponse()
         return response.status, response.read().decode()
     finally:
@@ -74,6 +74,7 @@ def test_pages_have_the_script_and_files_are_as_they_are(server: Server, page: P
 def test_the_bundle_lies_beside_the_page(server: Server, dist: Path, page: Path) -> None:
     """`/dist/` is the built one, unless the folder has one of its own."""
     assert get(server, "/dist/langfx-web.js") == (200, "export const connect = 1;\n")
+    assert get(server, "/dist/langfx-web.js", "HEAD") == (200, "")
     (page / "dist").mkdir()
     (page / "dist" / "langfx-web.js").write_text("mine")
     with live_server(page, dist, host="127.0.0.1", port=0) as other:

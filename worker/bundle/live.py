@@ -52,7 +52,8 @@ def live_routes(folder: Path, dist: Path) -> dict[str, Route]:
     routes: dict[str, Route] = {f"GET {_PLACE}live.js": script, f"GET {_PLACE}changes": changes}
     if not (folder / "dist").exists():
         routes["GET /dist/*"] = bundle
-    return {**routes, "GET *": page_or_file}
+    routes["GET *"] = page_or_file
+    return routes | {route.replace("GET", "HEAD", 1): answer for route, answer in routes.items()}
 
 
 def with_script(html: bytes, state: str) -> bytes:
