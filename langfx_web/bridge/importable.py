@@ -17,8 +17,10 @@ def normalized(name: str) -> str:
 
 def missing(names: Iterable[str]) -> set[str]:
     """Those top-level names that no import would find."""
-    importlib.invalidate_caches()
-    return {name for name in names if name not in sys.modules and find_spec(name) is None}
+    unknown = {name for name in names if name not in sys.modules}
+    if unknown:
+        importlib.invalidate_caches()
+    return {name for name in unknown if find_spec(name) is None}
 
 
 def imports_of(distribution: str) -> set[str] | None:
