@@ -1,6 +1,7 @@
 """How soon a page is ready, from nothing and from a memory snapshot, beside bare Pyodide with pydantic.
 
-Each start has a module worker of its own; the first of each kind is not counted, and the order changes from round to round.
+Each start has a module worker of its own; the first of each kind is not counted, and the order changes from round to
+round.
 """
 
 from __future__ import annotations
