@@ -4,7 +4,7 @@
  */
 
 import { BootFiles } from "./files.js";
-import { loadPython, removeJspi } from "./python.js";
+import { IMPORTED, loadPython, removeJspi } from "./python.js";
 import { storeSnapshot } from "./snapshot.js";
 
 /**
@@ -20,6 +20,7 @@ for module in pkgutil.walk_packages(langfx_web.__path__, "langfx_web."):
 for name in ("base64", "csv", "datetime", "decimal", "fractions", "ipaddress", "math", "statistics", "string", "uuid"):
     importlib.import_module(name)
 del module, name
+${IMPORTED}
 gc.collect()
 gc.freeze()
 `;

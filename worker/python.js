@@ -10,12 +10,27 @@ import { BootError } from "./download.js";
 
 /** Where Python finds our package, without a file of it being written. */
 const PACKAGE_PATH = "/lib/langfx.zip";
-/** Imports our package, while nothing is collected: what a start makes is kept, and looking for garbage is slow. */
+/**
+ * Imports our package, while nothing is collected: what a start makes is kept, and looking for garbage is slow. The
+ * methods of our dataclasses were compiled by the build; what is not among them, dataclasses compiles as ever.
+ */
 const IMPORT = `
-import gc, sys
+import dataclasses, gc, marshal, sys
+
+def give_methods():
+    known = marshal.loads(dataclasses.__loader__.get_data("methods.marshal"))
+    dataclasses.exec = lambda text, *scope: exec(known.get(text, text), *scope)
+
 gc.disable()
+if "langfx_web" not in sys.modules:
+    give_methods()
 import langfx_web
 f"{sys.version.split()[0]} {langfx_web.__version__}"
+`;
+/** What comes after the import. */
+export const IMPORTED = `
+vars(dataclasses).pop("exec", None)
+gc.enable()
 `;
 
 /**

@@ -8,7 +8,7 @@ import { giveErrorsStacks, requireWebAssembly } from "./engine.js";
 import { BootFiles, clock, downloadSet } from "./files.js";
 import { LaterSet } from "./later.js";
 import { Progress } from "./progress.js";
-import { loadPython, removeJspi } from "./python.js";
+import { IMPORTED, loadPython, removeJspi } from "./python.js";
 import { findSnapshot } from "./snapshot.js";
 
 /** @typedef {import("./protocol.js").Boot} Boot */
@@ -19,7 +19,6 @@ import { findSnapshot } from "./snapshot.js";
 const WRITE_AFTER = 200;
 /** Python remembers which files a folder had. */
 const FORGET_MISSING = "import importlib; importlib.invalidate_caches()";
-const STARTED = "import gc; gc.enable()";
 
 /**
  * @typedef {object} Parts
@@ -105,7 +104,7 @@ async function start(boot, { loadPyodide, createPyodideModule, ...parts }, files
   const entry = pyodide.pyimport("langfx_web.bridge.entry");
   const dispatch = entry.start(parts.post, parts.openExchange, load, JSON.stringify(page), installer, enter);
   entry.destroy();
-  pyodide.runPython(STARTED);
+  pyodide.runPython(IMPORTED);
   setTimeout(() => later.schemas.load(), WRITE_AFTER);
   return dispatch;
 }

@@ -73,6 +73,42 @@ def test_platform_34_what_is_rarely_used_is_loaded_for_who_imports_it(new_server
     assert tab.console.complaints == []
 
 
+METHODS = """\
+import dataclasses
+import importlib
+import marshal
+
+import langfx_web.usage
+
+
+def known() -> list[bool]:
+    table = marshal.loads(dataclasses.__loader__.get_data("methods.marshal"))
+    asked = []
+    dataclasses.exec = lambda text, *scope: (asked.append(text in table), exec(text, *scope))
+    try:
+        importlib.reload(langfx_web.usage)
+    finally:
+        del dataclasses.exec
+    return asked
+
+
+def left() -> bool:
+    return hasattr(dataclasses, "exec")
+"""
+
+
+def test_platform_40_dataclasses_compiles_nothing_of_ours_at_a_start(new_server: NewServer, new_tab: NewTab) -> None:
+    """The bundle has the methods ready that it asks `exec` for; afterwards the module is as it was."""
+    server = new_server()
+    server.faults.bodies = {"/shop/methods.py": METHODS.encode()}
+    tab = new_tab(server.url)
+    tab.connect("/shop/methods.py", snapshot=False)
+    assert tab.call("methods:left") is False
+    asked = tab.call("methods:known")
+    assert asked, "dataclasses.exec is not what dataclasses calls any more"
+    assert all(asked)
+
+
 def test_a_pack_that_is_gone_fails_the_work_that_needs_it(new_server: NewServer, new_tab: NewTab) -> None:
     """The start names the file; nothing hangs."""
     server = new_server()

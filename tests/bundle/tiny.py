@@ -85,6 +85,9 @@ class TinyToolchain:
         made = f"{prefix} {optimize} ".encode()
         return {f"{name}c": made + content for name, content in modules.items()}
 
+    def methods(self, package: Mapping[str, bytes]) -> bytes:
+        return b"methods of " + " ".join(sorted(package)).encode()
+
     def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         return {
             name: b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"//"))

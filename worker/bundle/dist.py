@@ -136,7 +136,7 @@ def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain, addit
     runtime = Runtime(version=own.name.split("-")[1], pyodide=pins.npm["pyodide"].version, python=info["python"])
     for name in CORE_FILES:
         runtime.add(f"pyodide/{name}", core[name], to="boot")
-    library = library_packs(core[LIBRARY], toolchain)
+    library = library_packs(core[LIBRARY], own, toolchain)
     runtime.add("python.pack", library["python.pack"], to="boot")
     runtime.add("langfx.pack", project_pack(own, toolchain), to="boot")
     runtime.add("schemas.pack", wheels_pack(others[: len(pins.wheels)], toolchain), to="schemas")

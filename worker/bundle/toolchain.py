@@ -22,10 +22,13 @@ _KEPT = 128
 
 
 class Toolchain(Protocol):
-    """The three things that the build cannot do itself."""
+    """What the build cannot do itself."""
 
     def compiled(self, modules: Mapping[str, bytes], *, optimize: int, prefix: str) -> dict[str, bytes]:
         """Bytecode by `.pyc` name of Python modules by `.py` name; tracebacks show `prefix` and the name."""
+
+    def methods(self, package: Mapping[str, bytes]) -> bytes:
+        """A marshalled table of the code that `dataclasses` makes when our package is imported, by its text."""
 
     def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         """The same modules, with the same imports and exports, in fewer bytes."""
@@ -55,6 +58,17 @@ class NodeToolchain:
 
         key = [*recipe, sources, *(option.encode() for option in options)]
         return read_zip(self._once("compiled", key, make))
+
+    def methods(self, package: Mapping[str, bytes]) -> bytes:
+        sources = zip_bytes(package, stored=True)
+
+        def make(folder: Path) -> bytes:
+            (folder / "sources").write_bytes(sources)
+            self._run("methods.mjs", self.pyodide, folder / "sources", folder / "methods")
+            return (folder / "methods").read_bytes()
+
+        wasm = (self.pyodide / "pyodide.asm.wasm").read_bytes()
+        return self._once("methods", [_script("methods.mjs"), wasm, sources], make)
 
     def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         texts = json.dumps({name: content.decode() for name, content in scripts.items()}).encode()
