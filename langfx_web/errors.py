@@ -53,7 +53,12 @@
       AgentNameInUseError             agent_name_in_use
       AgentClosedError                agent_closed
       CredentialsError                credentials_failed
+      BootError                       boot_failed, boot_blocked, boot_timeout, download_failed, integrity_failed,
+                                      unsupported_browser
+      WorkerStoppedError              worker_stopped
+      BridgeClosedError               bridge_closed
       BridgeError                     bridge_protocol, bridge_version, too_many_commands
+      PackageError                    package_failed
       TargetNotFoundError             target_not_found
       UserModuleError                 module_failed
       UserCodeError                   user_code_failed
@@ -64,7 +69,7 @@ An error knows texts, numbers and ids, never the class of a message; `.partial` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 
@@ -515,10 +520,46 @@ class CredentialsError(LangfxError):
     default_code = "credentials_failed"
 
 
+class BootError(LangfxError):
+    """Python, or a part of it that comes later, did not start; `details["file"]` and `["status"]` name a download."""
+
+    default_code = "boot_failed"
+
+
+class WorkerStoppedError(LangfxError):
+    """The worker is gone, and what it was asked for with it; `connect` makes a new one."""
+
+    default_code = "worker_stopped"
+    default_retryable = True
+
+
+class BridgeClosedError(LangfxError):
+    """The page has closed the bridge."""
+
+    default_code = "bridge_closed"
+
+
 class BridgeError(LangfxError):
     """A message between page and worker breaks their protocol."""
 
     default_code = "bridge_protocol"
+
+
+class PackageError(LangfxError):
+    """Packages that the page asked for are not there; `.names` lists them."""
+
+    default_code = "package_failed"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        names: Sequence[str],
+        retryable: bool | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, retryable=retryable, details={"names": list(names), **(details or {})})
+        self.names = tuple(names)
 
 
 class TargetNotFoundError(LangfxError):

@@ -218,6 +218,9 @@ ToolCallProgress: TypeAlias = ToolCallStart | ToolCallDelta | ToolCallEnd
 _TURN_EVENTS: dict[str, type[Any]] = {
     kind.type: kind for kind in (TextDelta, ThoughtDelta, ToolStart, ToolEnd, TurnStart, TurnEnd)
 }
+_NAMES = {kind: tuple((item.name, camel(item.name)) for item in fields(kind)) for kind in _TURN_EVENTS.values()}
+"""Fields of each event with their plain names; looked up once, as there is an event for every few letters."""
+
 _ALWAYS = frozenset({"input", "session_id", "usage"})
 """Fields that stay in the plain form when they are None."""
 
@@ -225,21 +228,21 @@ _ALWAYS = frozenset({"input", "session_id", "usage"})
 def encode(event: TurnEvent) -> dict[str, Any]:
     """The plain form: `type`, then the fields in camelCase, those that are None left out."""
     plain: dict[str, Any] = {"type": event.type}
-    for item in fields(event):
-        value = getattr(event, item.name)
+    for name, plain_name in _NAMES[type(event)]:
+        value = getattr(event, name)
         if isinstance(value, Usage):
             value = value.to_plain()
         elif isinstance(value, ErrorInfo):
             value = {"name": value.name, "message": value.message, "code": value.code, "retryable": value.retryable}
-        if value is not None or item.name in _ALWAYS:
-            plain[camel(item.name)] = value
+        if value is not None or name in _ALWAYS:
+            plain[plain_name] = value
     return plain
 
 
 def decode(plain: dict[str, Any]) -> TurnEvent:
     """Read the form of `encode`; keys that are not the event's own (a stored line's cursor, say) are passed over."""
     kind = _TURN_EVENTS[plain["type"]]
-    values = {item.name: plain[camel(item.name)] for item in fields(kind) if camel(item.name) in plain}
+    values = {name: plain[plain_name] for name, plain_name in _NAMES[kind] if plain_name in plain}
     if values.get("usage") is not None:
         values["usage"] = Usage.from_plain(values["usage"])
     if values.get("error") is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import re
 from collections.abc import Callable
 from datetime import date, time
 from enum import Enum
@@ -23,7 +22,8 @@ Path: TypeAlias = tuple[str | int, ...]
 MAX_DEPTH = 200
 """Levels of lists and objects that a text or value may have."""
 
-_OUTSIDE_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|([\[{])|([\]}])', re.DOTALL)
+_AS_ROUND = bytes.maketrans(b"[{]}", b"(())")
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
@@ -34,7 +34,13 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
     try:
         if not isinstance(text, str):
             text = str(text, "utf-8")
-        check_depth(text, max_depth)
+        if len(text) > max_depth:
+            check_depth(text, max_depth)
+        if text[:1] == "{":
+            value, end = _DECODER.raw_decode(text)
+            if end == len(text):
+                return value
+        # With blanks around it, or refused with what follows the document.
         return _DECODER.decode(text)
     except JSONTextError:
         raise
@@ -56,22 +62,45 @@ def read_prefix(text: str) -> tuple[Any, int]:
 
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     """Write a JSON value compactly, without ASCII escaping; `NotPortableError` has the path of what has no form."""
-    check_value(value, max_depth=max_depth)
+    if not is_json(value, max_depth):
+        check_value(value, max_depth=max_depth)
     return _ENCODER.encode(value)
+
+
+def is_json(value: Any, levels: int = MAX_DEPTH, *, largest: float = math.inf) -> bool:
+    """Whether a value is of JSON's own types all through, with no integer beyond ±`largest`: most are, and are small.
+
+    One that is not may still have a form, as subclasses of these types do.
+    """
+    kind = type(value)
+    if kind is str:
+        return True
+    if kind is dict or kind is list:
+        if not levels:
+            return False
+        for member in value.values() if kind is dict else value:
+            if not is_json(member, levels - 1, largest=largest):
+                return False
+        return kind is list or all(type(key) is str for key in value)
+    if kind is int:
+        return bool(abs(value) <= largest)
+    return kind is bool or value is None or (kind is float and math.isfinite(value))
 
 
 def check_depth(text: str, max_depth: int = MAX_DEPTH) -> None:
     """Refuse (`json_too_deep`) a text whose brackets outside strings nest deeper than `max_depth`."""
     if text.count("[") + text.count("{") <= max_depth:
         return
+    # Without escapes, every other piece between quotes is outside of strings.
+    outside = "".join(text.replace("\\\\", "").replace('\\"', "").split('"')[::2])
+    brackets = outside.encode("utf-8", "surrogatepass").translate(_AS_ROUND, _NO_BRACKETS)
+    # Each round takes away the innermost pairs of everything, which is one level.
     depth = 0
-    for match in _OUTSIDE_STRINGS.finditer(text):
-        if match.group(1):
-            depth += 1
-            if depth > max_depth:
-                raise JSONTextError(f"nested more than {max_depth} levels deep", code="json_too_deep")
-        elif match.group(2):
-            depth -= 1
+    while b"()" in brackets and depth <= max_depth:
+        brackets = brackets.replace(b"()", b"")
+        depth += 1
+    if depth + brackets.count(b"(") > max_depth:
+        raise JSONTextError(f"nested more than {max_depth} levels deep", code="json_too_deep")
 
 
 def check_value(value: object, *, path: Path = (), max_depth: int = MAX_DEPTH) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +34,18 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 LATE_IMPORTS = {
     "schemas/adapters.py": "pydantic",  # most programs never validate a typed value
     "transport/host.py": "httpx",  # an optional extra
+    "bridge/resolver.py": "micropip",  # comes with the first package that the bundle lacks
 }
 """The only imports inside functions, each of a third-party package that most users never need."""
 
 JAVASCRIPT_MODULES = frozenset({"transport/browser.py", "stores/indexeddb.py", "bridge/entry.py"})
 JAVASCRIPT_NAMES = frozenset({"js", "pyodide", "pyodide_js"})
-IMPORTLIB_MODULES = frozenset({"bridge/modules.py"})
+IMPORTLIB_MODULES = frozenset({"bridge/importable.py", "bridge/modules.py", "bridge/standard_library.py"})
+NOT_IN_A_BROWSER = re.compile(
+    r"asyncio\.(run|Runner|to_thread|eager_task_factory|wait_for)|time\.sleep"
+    r"|(.*\.)?(run_sync|run_until_complete|run_in_executor)"
+)
+"""What a browser's loop cannot do, does by blocking, or does at a price for each use."""
 RUNS_TEXT = frozenset({"eval", "exec", "compile", "__import__"})
 
 
@@ -63,6 +70,7 @@ def check(package: Path) -> list[str]:
         imports = list(_imports(tree))
         found += _imports_of(file, imports)
         found += _text_running(file, tree)
+        found += _blocking(file, tree)
         edges[_module_name(file)] = {
             item.module for item in imports if item.module.partition(".")[0] == PACKAGE and file != "__init__.py"
         }
@@ -153,6 +161,12 @@ def _text_running(file: str, tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RUNS_TEXT:
             yield f"{file}:{node.lineno}: calls {node.func.id} [text is never run]"
+
+
+def _blocking(file: str, tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and NOT_IN_A_BROWSER.fullmatch(name := ast.unparse(node.func)):
+            yield f"{file}:{node.lineno}: calls {name} [works on a browser's loop]"
 
 
 def _cycles(edges: dict[str, set[str]]) -> Iterator[str]:

@@ -80,6 +80,7 @@ def test_each_rule_is_enforced(tmp_path: Path) -> None:
             "llms/typed.py": "from pydantic import BaseModel\n",
             "llms/dynamic.py": "import importlib\n",
             "llms/runs.py": "eval('1')\n",
+            "llms/waits.py": "import time\ntime.sleep(1)\nloop.run_until_complete(x)\n",
         },
     )
     expected = {
@@ -96,6 +97,8 @@ def test_each_rule_is_enforced(tmp_path: Path) -> None:
         "llms/typed.py:1: imports pydantic [outside things have a home]",
         "llms/dynamic.py:1: imports importlib [outside things have a home]",
         "llms/runs.py:1: calls eval [text is never run]",
+        "llms/waits.py:2: calls time.sleep [works on a browser's loop]",
+        "llms/waits.py:3: calls loop.run_until_complete [works on a browser's loop]",
     }
     assert set(found) == expected
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
 from langfx_web import errors
+
+ROOT = Path(__file__).parents[1]
+PAGE_ONLY = {"AbortError": {"cancelled"}}
+"""In Python a cancelled command is asyncio's own `CancelledError`."""
 
 CLASSES = [value for _, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, errors.LangfxError)]
 
@@ -56,3 +61,40 @@ def test_store_errors_know_whether_to_try_again() -> None:
     assert not errors.StoreError("x", code="store_unavailable").retryable
     assert errors.FencedError("x").code == "fenced"
     assert not errors.FencedError("x").retryable
+
+
+def _drawn() -> dict[str, set[str]]:
+    """Every class of the drawing with all its codes; a line may go on in the next."""
+    drawing = re.sub(r",\n\s+", ", ", errors.__doc__ or "")
+    lines = re.findall(r"^\s+([A-Z]\w+Error)\s+([a-z_]+(?:, [a-z_…]+)*)", drawing, re.MULTILINE)
+    return {name: set(codes.split(", ")) for name, codes in lines}
+
+
+def _typed() -> dict[str, set[str]]:
+    """The classes and codes that the page's types name."""
+    table = (ROOT / "web" / "langfx-web.d.ts").read_text("utf-8").partition("interface BridgeErrors {")[2]
+    table = re.sub(r"/\*\*.*?\*/", "", table.partition("\n}")[0], flags=re.DOTALL)
+    fields = re.findall(r"(\w+):([^;]*);", table)
+    return {name: set(re.findall(r'"(\w+)"', codes)) for name, codes in fields}
+
+
+def test_the_page_and_python_name_the_same_errors() -> None:
+    """A code that a page may meet means the same class on both sides."""
+    typed, drawn = _typed(), _drawn()
+    assert len(typed) > 10
+    for name, codes in typed.items():
+        known = PAGE_ONLY.get(name) or drawn[name]
+        assert codes <= known, name
+        assert name in ("InvalidArgumentError", *PAGE_ONLY) or codes == known, name
+
+
+def test_the_page_and_the_worker_make_no_other_errors() -> None:
+    """Every class and code that our JavaScript writes down is one that the types name."""
+    scripts = [*(ROOT / "web").glob("*.js"), *(ROOT / "worker").glob("*.js")]
+    source = "\n".join(path.read_text("utf-8") for path in scripts)
+    made = re.findall(r'new LangfxError\(\s*"(\w+)",\s*"(\w+)"', source)
+    made += [("BootError", code) for code in re.findall(r'[bB]ootError\(\s*"(\w+)"', source)]
+    made += [("NotPortableError", code) for code in re.findall(r'notPortable\(\s*"(\w+)"', source)]
+    typed = _typed()
+    assert len(made) > 10
+    assert [(name, code) for name, code in made if code not in typed.get(name, ())] == []

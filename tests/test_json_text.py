@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
+import re
+import timeit
 from datetime import date
 from enum import Enum
 
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from langfx_web.errors import JSONTextError, NotPortableError
-from langfx_web.json_text import MAX_DEPTH, dumps, loads, plain
+from langfx_web.json_text import MAX_DEPTH, check_depth, dumps, loads, plain
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -52,7 +55,7 @@ def test_what_is_not_json_is_refused(text: str | bytes) -> None:
     assert caught.value.code == "json_invalid"
 
 
-def test_nesting_is_counted_outside_strings() -> None:
+def test_platform_36_nesting_is_counted_outside_strings() -> None:
     """199 and 200 levels are read, 201 are not; brackets inside strings do not count."""
     assert loads("[" * 199 + "]" * 199) is not None
     assert loads("[" * MAX_DEPTH + "]" * MAX_DEPTH) is not None
@@ -63,7 +66,7 @@ def test_nesting_is_counted_outside_strings() -> None:
     assert loads(json.dumps({"text": brackets})) == {"text": brackets}
 
 
-def test_a_flood_of_brackets_is_refused_before_it_is_parsed() -> None:
+def test_platform_36_a_flood_of_brackets_is_refused_before_it_is_parsed() -> None:
     """Six thousand open brackets end in an error, not in the interpreter's end."""
     for text in ("[" * 6000, '{"a":' * 6000, "[" * 1_000_000):
         with pytest.raises(JSONTextError) as caught:
@@ -152,3 +155,51 @@ def test_python_data_becomes_plain() -> None:
         "t": [1, 3],
         "b": ["b"],
     }
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets outside strings nest, character by character."""
+    deepest = depth = 0
+    inside = escaped = False
+    for character in text:
+        if inside:
+            inside, escaped = escaped or character != '"', character == "\\" and not escaped
+        elif character == '"':
+            inside = True
+        else:
+            depth += (character in "[{") - (character in "]}")
+            deepest = max(deepest, depth)
+    return deepest
+
+
+@given(VALUES, st.integers(0, 8))
+def test_platform_36_the_depth_of_a_document_is_what_a_plain_count_says(value: object, limit: int) -> None:
+    """Whatever its strings have in them."""
+    text = json.dumps(value)
+    try:
+        check_depth(text, limit)
+        assert _depth(text) <= limit
+    except JSONTextError:
+        assert _depth(text) > limit
+
+
+@given(st.text('[]{}"\\a,'), st.integers(0, 4))
+def test_platform_36_no_text_is_deeper_than_it_was_taken_for(text: str, limit: int) -> None:
+    """Of a text that is not JSON, the part that a reader gets to counts: it stops at a backslash outside strings."""
+    try:
+        check_depth(text, limit)
+    except JSONTextError:
+        return
+    pieces = re.split(r'("(?:[^"\\]|\\.)*(?:"|\Z|\\\Z))', text)
+    readable = "".join(itertools.takewhile(lambda piece: piece[:1] == '"' or "\\" not in piece, pieces))
+    assert _depth(readable) <= limit
+
+
+def test_platform_36_counting_costs_less_than_reading() -> None:
+    """At most one and a half times as much as the standard library takes to read the text."""
+    rows = [{"id": number, "name": f"n {number}", "tags": ["a", "b\\"], "at": number * 1.5} for number in range(2000)]
+    for value in (rows, [[[[number]]] for number in range(4000)]):
+        text = json.dumps(value)
+        reading = min(timeit.repeat(lambda text=text: json.loads(text), number=3, repeat=7))
+        counting = min(timeit.repeat(lambda text=text: check_depth(text), number=3, repeat=7))
+        assert counting <= 1.5 * reading

@@ -18,7 +18,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_python_examples_run(tmp_path: Path) -> None:
     """The agent module is imported by the script that follows it, in a fresh interpreter."""
-    agent, script, _ = blocks("python")
+    agent, script, *_ = blocks("python")
     (tmp_path / "shop_agent.py").write_text(agent)
     (tmp_path / "script.py").write_text(script)
     result = subprocess.run(

@@ -23,7 +23,7 @@ export class Answers {
    * @param {object} parts
    * @param {Record<string, import("./langfx-web.d.ts").PageTool>} parts.tools
    * @param {import("./langfx-web.d.ts").CredentialsCallback} [parts.credentials]
-   * @param {import("./channel.js").Clock} parts.clock
+   * @param {import("./clock.js").Clock} parts.clock
    * @param {(packed: import("./values.js").Packed) => void} parts.post
    */
   constructor({ tools, credentials, clock, post }) {

@@ -1,15 +1,20 @@
 // @ts-check
 /**
- * The page's end of the wire: one map of open commands behind one listener, and three verbs: ask, stream, cancel.
+ * The page's end of the wire: the open commands behind one listener, and three verbs: ask, stream, cancel.
  */
 
 import { LIMITS } from "../worker/protocol.js";
+import { onAbort, reasonOf } from "./abort.js";
 import { Answers } from "./answers.js";
-import { bridgeClosed, cancelled, fromWire, LangfxError } from "./errors.js";
+import { realClock } from "./clock.js";
+import { Command } from "./command.js";
+import { Departures } from "./departures.js";
+import { bridgeClosed, cancelled, LangfxError } from "./errors.js";
 import { Inbox, Stream } from "./stream.js";
-import { pack, unpack } from "./values.js";
+import { addressed, pack, unpack } from "./values.js";
 
 /** @typedef {import("../worker/protocol.js").Post} Post */
+/** @typedef {import("./command.js").Receiver} Receiver */
 
 /**
  * Anything that posts and listens: a worker, a port, a fake in a test.
@@ -19,67 +24,29 @@ import { pack, unpack } from "./values.js";
  */
 
 /**
- * Who is told what comes for a command; exactly one of `result`, `end` and `error` comes, once.
- * @typedef {object} Receiver
- * @property {(value: any) => void} [accepted]
- * @property {(items: any[], bytes: number) => void} [items] may also come after `end`, until its count is reached;
- *   `bytes`: at least their size as JSON text
- * @property {(value: any) => void} [result]
- * @property {(value: any, count: number) => void} [end]
- * @property {(error: LangfxError, dead: boolean) => void} error `dead`: nothing more can come from the worker
- */
-
-/**
  * @typedef {object} OpenOptions
  * @property {boolean} [urgent] does not wait behind commands that read a Blob
  * @property {number} [within] milliseconds until the command is given up as `cancelled`, `unresponsive`
  */
 
 /**
- * @typedef {object} Command
- * @property {() => void} cancel asks for the end; before the post it just drops the command
+ * What whoever opened a command can do with it.
+ * @typedef {object} Handle
+ * @property {() => void} cancel asks for the end; before the post it just drops the command, after the end the rest
  * @property {() => boolean} isPosted
  * @property {(items: number, bytes: number) => void} credit tells the worker what was read
  */
-
-/**
- * @typedef {object} Pending a command that the map holds
- * @property {number} id
- * @property {string} kind
- * @property {Receiver} receiver
- * @property {boolean} posted
- * @property {boolean} ended
- * @property {boolean} cancelled
- * @property {number} got items so far
- * @property {number} due items in all, once known
- * @property {() => void} stop the timer of a cancel
- */
-
-/**
- * Time, as the channel needs it. `after` returns a function that stops the timer.
- * @typedef {{after(milliseconds: number, then: () => void): () => void, now(): number}} Clock
- */
-
-/** @type {Clock} */
-export const realClock = {
-  after(milliseconds, then) {
-    const timer = setTimeout(then, milliseconds);
-    return () => clearTimeout(timer);
-  },
-  now: () => performance.now(),
-};
 
 export class Channel {
   #endpoint;
   #notice;
   #answers;
+  #departures = new Departures();
   #lastId = 0;
-  /** @type {Map<number, Pending>} */
-  #pending = new Map();
-  /** Commands without an end; the map also holds ended ones whose items are still due. */
-  #open = 0;
-  /** Done once everything that waits for a Blob has left. @type {Promise<void> | undefined} */
-  #held;
+  /** Commands without an end. @type {Set<Command>} */
+  #open = new Set();
+  /** Those that have left and for which something may come, ended or not. @type {Map<number, Command>} */
+  #posted = new Map();
   /** What every further command fails with. @type {LangfxError | undefined} */
   #failure;
   /** @type {() => void} */
@@ -91,7 +58,7 @@ export class Channel {
    * @param {Record<string, import("./langfx-web.d.ts").PageTool>} [options.tools]
    * @param {import("./langfx-web.d.ts").CredentialsCallback} [options.credentials]
    * @param {(message: any) => void} [options.notice] gets messages without an id: progress, log, fatal, diagnostic
-   * @param {Clock} [options.clock]
+   * @param {import("./clock.js").Clock} [options.clock]
    */
   constructor(endpoint, { tools = {}, credentials, notice = () => {}, clock = realClock }) {
     this.#endpoint = endpoint;
@@ -127,7 +94,7 @@ export class Channel {
    * @param {{signal?: AbortSignal}} [options]
    */
   stream(message, { signal } = {}) {
-    const inbox = new Inbox((items, bytes) => command.credit(items, bytes));
+    const inbox = new Inbox({ credit: (items, bytes) => command.credit(items, bytes), dead: () => this.#failure });
     if (signal?.aborted) {
       inbox.fail(signal.reason);
       return new Stream(inbox, () => {});
@@ -136,7 +103,7 @@ export class Channel {
     const command = this.open(message, {
       items: (items, bytes) => inbox.push(items, bytes),
       end: (_, count) => (release(), inbox.finish(count)),
-      error: (error, dead) => (release(), inbox.fail(reasonOf(error, signal), dead)),
+      error: (error) => (release(), inbox.fail(reasonOf(error, signal))),
     });
     return new Stream(inbox, () => (release(), command.cancel()));
   }
@@ -146,40 +113,36 @@ export class Channel {
    * @param {{kind: string} & Record<string, any>} message
    * @param {Receiver} receiver
    * @param {OpenOptions} [options]
-   * @returns {Command}
+   * @returns {Handle}
    */
   open(message, receiver, { urgent = false, within } = {}) {
-    const id = ++this.#lastId;
-    const { kind } = message;
-    /** @type {Pending} */
-    const pending = {
-      id,
-      kind,
-      receiver,
-      posted: false,
-      ended: false,
-      cancelled: false,
-      got: 0,
-      due: Infinity,
-      stop: () => {},
-    };
-    this.#pending.set(id, pending);
-    this.#open++;
+    const command = new Command(message.kind, receiver, this.clock, () => this.#over(command));
+    this.#open.add(command);
     try {
       if (this.#failure) throw this.#failure;
-      if (this.#open > LIMITS.commands) throw tooMany();
-      this.#send(pending, pack({ ...message, id }), urgent);
-      if (within) this.#limit(pending, within);
+      if (this.#open.size > LIMITS.commands) throw tooMany();
+      this.#send(command, pack(message), urgent);
+      if (within) command.expectEnd(within);
     } catch (error) {
-      this.#end(pending, () => receiver.error(/** @type {LangfxError} */ (error), this.#failure === error));
+      command.fail(/** @type {LangfxError} */ (error));
     }
     return {
-      cancel: () => this.#cancel(pending),
-      isPosted: () => pending.posted,
+      cancel: () => this.#cancel(command),
+      isPosted: () => command.id > 0,
       credit: (items, bytes) => {
-        if (this.#pending.has(id)) this.#post(pack({ kind: "credit", id, items, bytes }));
+        if (this.#posted.has(command.id)) this.#tell({ kind: "credit", id: command.id, items, bytes });
       },
     };
+  }
+
+  /** Whether no command is open. */
+  get isIdle() {
+    return this.#open.size === 0;
+  }
+
+  /** Why nothing works any more, if so. */
+  get failure() {
+    return this.#failure;
   }
 
   /**
@@ -190,7 +153,7 @@ export class Channel {
    */
   close(handoff) {
     if (this.#failure) return Promise.resolve();
-    this.#post(pack({ kind: "close", handoff }));
+    this.#tell({ kind: "close", handoff });
     this.#fail(bridgeClosed());
     return new Promise((resolve) => {
       const stop = this.clock.after(handoff ? LIMITS.handoff : LIMITS.close, resolve);
@@ -210,20 +173,20 @@ export class Channel {
     if (this.#failure) return;
     this.#failure = failure;
     this.#answers.end(failure);
-    for (const pending of [...this.#pending.values()]) {
-      this.#pending.delete(pending.id);
-      this.#end(pending, () => pending.receiver.error(failure, true));
-    }
+    const commands = new Set([...this.#open, ...this.#posted.values()]);
+    this.#posted.clear();
+    for (const command of commands) command.die(failure);
   }
 
   /** @param {Post} post */
   #receive(post) {
-    // The whole text counts for each: credit above what the worker counted is harmless, less would stop a stream.
-    for (const message of unpack(post)) this.#handle(message, post.text.length);
+    // The whole post counts for each: credit above what the worker counted is harmless, less would stop a stream.
+    const size = post.blobs.reduce((sum, { byteLength }) => sum + byteLength, post.text.length);
+    for (const message of unpack(post)) this.#handle(message, size);
   }
 
-  /** @param {any} message @param {number} bytes */
-  #handle(message, bytes) {
+  /** @param {any} message @param {number} size */
+  #handle(message, size) {
     if (message.kind === "closed") return this.#closed();
     if (this.#failure) return;
     switch (message.kind) {
@@ -232,101 +195,54 @@ export class Channel {
       case "credential_request":
         return this.#answers.handle(message);
       case "ready":
-        for (const pending of this.#pending.values()) {
-          if (pending.kind === "setup") this.#end(pending, () => pending.receiver.result?.(message));
-        }
+        for (const command of this.#open) if (command.kind === "setup") command.succeed(message);
         return;
     }
-    const pending = this.#pending.get(message.id);
-    if (pending) this.#settle(pending, message, bytes);
-    else if (message.id === undefined) this.#notice(message);
+    const command = this.#posted.get(message.id);
+    if (command) {
+      command.receive(message, size);
+      this.#forget(command);
+    } else if (message.id === undefined) this.#notice(message);
   }
 
-  /** @param {Pending} pending @param {any} message @param {number} bytes */
-  #settle(pending, { kind, value, items, count, error }, bytes) {
-    const { receiver } = pending;
-    switch (kind) {
-      case "accepted":
-        return receiver.accepted?.(value);
-      case "items":
-        pending.got += items.length;
-        receiver.items?.(items, bytes);
-        if (pending.got >= pending.due) this.#pending.delete(pending.id);
-        return;
-      case "result":
-        return this.#end(pending, () => receiver.result?.(value));
-      case "end":
-        return this.#end(pending, () => receiver.end?.(value, count), count);
-      case "error":
-        return this.#end(pending, () => receiver.error(fromWire(error), false));
-    }
+  /** @param {Command} command that has its end */
+  #over(command) {
+    this.#open.delete(command);
+    this.#forget(command);
+  }
+
+  /** @param {Command} command */
+  #forget(command) {
+    if (command.isDone) this.#posted.delete(command.id);
+  }
+
+  /** @param {Command} command */
+  #cancel(command) {
+    if (command.ended ? !this.#posted.delete(command.id) : command.cancelled) return;
+    command.cancelled = true;
+    if (!command.id) return command.fail(cancelled());
+    this.#tell({ kind: "cancel", id: command.id });
+    if (!command.ended) command.expectEnd(LIMITS.cancel);
   }
 
   /**
-   * The one end of a pending. It stays in the map while items are due.
-   * @param {Pending} pending
-   * @param {() => void} report
-   * @param {number} [due]
-   */
-  #end(pending, report, due = 0) {
-    if (pending.ended) return;
-    pending.ended = true;
-    pending.due = due;
-    pending.stop();
-    this.#open--;
-    if (pending.got >= due) this.#pending.delete(pending.id);
-    report();
-  }
-
-  /** @param {Pending} pending */
-  #cancel(pending) {
-    if (pending.ended) this.#pending.delete(pending.id);
-    if (pending.ended || pending.cancelled) return;
-    pending.cancelled = true;
-    if (!pending.posted) return this.#end(pending, () => pending.receiver.error(cancelled(), false));
-    this.#post(pack({ kind: "cancel", id: pending.id }));
-    this.#limit(pending, LIMITS.cancel);
-  }
-
-  /** @param {Pending} pending @param {number} milliseconds until it is given up */
-  #limit(pending, milliseconds) {
-    pending.stop = this.clock.after(milliseconds, () => {
-      this.#end(pending, () => pending.receiver.error(cancelled({ unresponsive: true }), false));
-    });
-  }
-
-  /**
-   * Commands leave in the order of their calls; one that must read a Blob holds those behind it.
-   * @param {Pending} pending
+   * @param {Command} command
    * @param {import("./values.js").Packed} packed
    * @param {boolean} urgent
    */
-  #send(pending, packed, urgent) {
+  #send(command, packed, urgent) {
     const leave = () => {
-      if (pending.ended) return;
-      pending.posted = true;
-      this.#post(packed);
+      if (command.ended) return;
+      command.id = ++this.#lastId;
+      this.#posted.set(command.id, command);
+      this.#post(addressed(packed, command.id));
     };
-    if (!packed.reading && (urgent || !this.#held)) return leave();
-    const held = this.#leaveLater(pending, packed.reading, leave).then(() => {
-      if (this.#held === held) this.#held = undefined;
-    });
-    this.#held = held;
+    this.#departures.add({ reading: packed.reading, leave, fail: (error) => command.fail(error) }, urgent);
   }
 
-  /**
-   * @param {Pending} pending
-   * @param {Promise<unknown> | undefined} reading
-   * @param {() => void} leave
-   */
-  async #leaveLater(pending, reading, leave) {
-    await this.#held;
-    try {
-      await reading;
-      leave();
-    } catch (error) {
-      this.#end(pending, () => pending.receiver.error(/** @type {LangfxError} */ (error), false));
-    }
+  /** @param {object} message */
+  #tell(message) {
+    this.#post(pack(message));
   }
 
   /** @param {import("./values.js").Packed} packed */
@@ -335,26 +251,7 @@ export class Channel {
   }
 }
 
-/**
- * Calls `abort` when the signal aborts. Returns the function that removes the listener, once.
- * @param {AbortSignal | undefined} signal
- * @param {() => void} abort
- */
-export function onAbort(signal, abort) {
-  let listening = signal;
-  listening?.addEventListener("abort", abort, { once: true });
-  return () => {
-    listening?.removeEventListener("abort", abort);
-    listening = undefined;
-  };
-}
-
 function tooMany() {
   const text = `More than ${LIMITS.commands} commands are pending.`;
   return new LangfxError("BridgeError", "too_many_commands", text, { retryable: true });
-}
-
-/** @param {LangfxError} error @param {AbortSignal | undefined} signal */
-function reasonOf(error, signal) {
-  return signal?.aborted && error.code === "cancelled" && !error.details.unresponsive ? signal.reason : error;
 }

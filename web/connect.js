@@ -3,8 +3,10 @@
  * From options to a running worker, and what `connect` returns.
  */
 
-import { LIMITS, PROTOCOL } from "../worker/protocol.js";
-import { Channel, onAbort, realClock } from "./channel.js";
+import { LIMITS, PROTOCOL, SNAPSHOT_CACHE } from "../worker/protocol.js";
+import { onAbort } from "./abort.js";
+import { Channel } from "./channel.js";
+import { realClock } from "./clock.js";
 import { bootError, bridgeClosed, fromWire, LangfxError, workerStopped } from "./errors.js";
 import { checkOptions, declareTools, guarded } from "./options.js";
 import { Agent } from "./session.js";
@@ -13,13 +15,17 @@ import { requireFeatures, startWorker, watchSilence } from "./start.js";
 /** @typedef {import("./langfx-web.d.ts").ConnectOptions} ConnectOptions */
 /** @typedef {import("../worker/protocol.js").Manifest} Manifest */
 
+/** The default of `quiet`. */
+const QUIET = 5_000;
+
 /**
  * What `connect` needs of the world; a test brings its own.
  * @typedef {object} World
  * @property {Manifest} manifest
  * @property {() => void} [requireFeatures]
  * @property {(manifest: Manifest, baseUrl?: string | URL) => {worker: any, base: string, url: string}} [startWorker]
- * @property {import("./channel.js").Clock} [clock]
+ * @property {import("./clock.js").Clock} [clock]
+ * @property {number} [quiet] milliseconds without work before a memory snapshot is made
  */
 
 /**
@@ -41,15 +47,31 @@ export async function connectTo(options, world) {
   }
 }
 
-/** One worker from its start to its one end. */
+/** One worker from its start to its one end; while it starts, another one may take its place. */
 class Life {
   /** @type {Promise<import("./langfx-web.d.ts").ClosedInfo>} */
   closed;
   /** @type {(info: any) => void} */
   #resolveClosed = () => {};
   #options;
-  #manifest;
-  #worker;
+  #world;
+  /** The running worker and where it is from. @type {{worker: any, base: string, url: string}} */
+  #place;
+  /** What was sent while it starts. @type {any[]} */
+  #sent = [];
+  /** Where a memory snapshot is, or will be. @type {string | null} */
+  #snapshot;
+  /** Whether this start was restored from one. */
+  restored = false;
+  #stopRestoring = () => {};
+  /** @type {import("./channel.js").Endpoint} */
+  #endpoint = {
+    onmessage: null,
+    postMessage: (post, options) => {
+      if (!this.#ready) this.#sent.push(post);
+      this.#place.worker.postMessage(post, options);
+    },
+  };
   #ended = false;
   #ready = false;
   /** Ends the wait for the modules' sources. */
@@ -61,21 +83,20 @@ class Life {
   #bootOnly = [];
 
   /** @param {ConnectOptions} options @param {World} world */
-  constructor(options, { manifest, startWorker: start = startWorker, clock = realClock }) {
+  constructor(options, world) {
+    const clock = world.clock ?? realClock;
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     this.#options = options;
-    this.#manifest = manifest;
+    this.#world = { startWorker, quiet: QUIET, ...world, clock };
     this.#handlers = {
       progress: guarded("onProgress", options.onProgress),
       log: guarded("onLog", options.onLog ?? (({ level, text }) => console[level](text))),
       event: guarded("onEvent", options.onEvent),
     };
-    const { worker, base, url } = start(manifest, options.baseUrl);
-    this.#worker = worker;
-    worker.onerror = (/** @type {ErrorEvent} */ event) => this.#failed(event, url);
-    worker.onmessageerror = () => this.end("lost", workerStopped("A message from the worker could not be read."));
-    const { tools, credentials, signal, timeout, jspi = true } = options;
-    this.channel = new Channel(worker, { tools, credentials, clock, notice: (message) => this.#notice(message) });
+    const { tools, credentials, signal, timeout } = options;
+    this.#snapshot = snapshotUrl(world.manifest, options);
+    this.#place = this.#launch(this.#snapshot);
+    this.channel = new Channel(this.#endpoint, { tools, credentials, clock, notice: (message) => this.#notice(message) });
     this.#watch = watchSilence(clock, LIMITS.silence, () =>
       this.#timedOut("The worker gave no sign of life", LIMITS.silence),
     );
@@ -83,33 +104,95 @@ class Life {
       () => this.#watch.stop(),
       onAbort(signal, () => this.end("closed", signal?.reason)),
       timeout === undefined ? () => {} : clock.after(timeout, () => this.#timedOut("Python was not ready", timeout)),
+      () => this.#stopRestoring(),
     );
-    worker.postMessage({ boot: { manifest, base, jspi, page: pageUrl() } });
+  }
+
+  /** @param {string | null} snapshot */
+  #launch(snapshot) {
+    const { manifest, startWorker } = this.#world;
+    const place = startWorker(manifest, this.#options.baseUrl);
+    const { worker, base, url } = place;
+    worker.onmessage = (/** @type {any} */ event) => this.#endpoint.onmessage?.(event);
+    worker.onerror = (/** @type {ErrorEvent} */ event) => this.#failed(event, url);
+    worker.onmessageerror = () => this.end("lost", workerStopped("A message from the worker could not be read."));
+    worker.postMessage({ boot: { manifest, base, jspi: this.#options.jspi ?? true, page: pageUrl(), snapshot } });
+    return place;
   }
 
   /** Resolves to the version once Python is ready; rejects with whatever ended the boot. */
   async setUp() {
-    const { modules = [], tools = {}, credentials, store = "indexeddb", resume = true, provider } = this.#options;
+    const { modules = [], packages, wheels, tools = {}, credentials, store = "indexeddb", resume = true, provider } =
+      this.#options;
     const sources = await Promise.all(modules.map((url) => fetchModule(url, this.#loading.signal)));
     const { version } = await this.channel.ask({
       kind: "setup",
       protocol: PROTOCOL,
-      version: this.#manifest.version,
+      version: this.#world.manifest.version,
       modules: sources,
       tools: declareTools(tools),
       credentials: credentials !== undefined,
       store,
       resume,
       provider,
+      packages,
+      wheels: wheels?.map(absolute),
     });
-    if (version !== this.#manifest.version) {
-      const text = `The page is of version ${this.#manifest.version}, the worker of ${version}.`;
+    if (version !== this.#world.manifest.version) {
+      const text = `The page is of version ${this.#world.manifest.version}, the worker of ${version}.`;
       throw new LangfxError("BridgeError", "bridge_version", text);
     }
     this.#ready = true;
+    this.#sent = [];
     this.#leaveBoot();
     this.#handlers.progress({ phase: "ready", loaded: this.#progress.total, total: this.#progress.total });
+    if (this.#options.offline) this.#keepOffline();
+    if (this.#snapshot && !this.restored) this.#prepareSnapshot(this.#snapshot);
     return version;
+  }
+
+  async #keepOffline() {
+    try {
+      await (await import("./offline.js")).keepOffline(this.#options, this.#place.base);
+    } catch (error) {
+      const text = `This page will not start without a network: ${/** @type {Error} */ (error).message}.`;
+      this.#handlers.log({ level: "warn", text });
+    }
+  }
+
+  /** So that the next start is restored. @param {string} snapshot */
+  #prepareSnapshot(snapshot) {
+    const { manifest, startWorker, clock, quiet } = this.#world;
+    const { baseUrl, jspi = true } = this.#options;
+    const page = { clock, quiet, isIdle: () => this.channel.isIdle, over: this.closed };
+    const stop = clock.after(quiet, async () => {
+      try {
+        const { makeSnapshot } = await import("./snapshot.js");
+        await makeSnapshot({ manifest, jspi, snapshot }, { ...page, start: () => startWorker(manifest, baseUrl) });
+      } catch (error) {
+        this.#handlers.log({ level: "debug", text: `No memory snapshot was made: ${error}` });
+      }
+    });
+    this.closed.then(stop);
+  }
+
+  /** Without the snapshot. @param {string} reason */
+  #startAgain(reason) {
+    const snapshot = /** @type {string} */ (this.#snapshot);
+    const text = `Python starts without its memory snapshot, which could not be used: ${reason}.`;
+    this.#handlers.log({ level: "warn", text });
+    dismiss(this.#place.worker);
+    this.#place = this.#launch(null);
+    for (const post of this.#sent) this.#place.worker.postMessage(post);
+    import("./snapshot.js").then(({ dropSnapshot }) => dropSnapshot(snapshot));
+  }
+
+  /** @param {import("../worker/protocol.js").Snapshot} notice */
+  #restoring({ state, reason = "" }) {
+    this.#stopRestoring();
+    if (state === "restored") this.restored = true;
+    else if (state === "failed") this.#startAgain(reason);
+    else this.#stopRestoring = this.#world.clock.after(LIMITS.restore, () => this.#startAgain("it took too long"));
   }
 
   /** @param {"closed" | "fatal" | "lost"} reason @param {LangfxError} error for all that is pending */
@@ -119,8 +202,7 @@ class Life {
     this.#leaveBoot();
     this.#loading.abort(error);
     this.channel.end(error);
-    this.#worker.onerror = this.#worker.onmessageerror = null;
-    this.#worker.terminate();
+    dismiss(this.#place.worker);
     this.#resolveClosed(reason === "closed" ? { reason } : { reason, error });
   }
 
@@ -137,6 +219,8 @@ class Life {
         return this.#handlers.progress(message);
       case "log":
         return this.#handlers.log(message);
+      case "snapshot":
+        return this.#restoring(/** @type {any} */ (message));
       case "diagnostic":
         return this.#handlers.event(message.event);
       case "error":
@@ -176,6 +260,7 @@ export class Langfx {
   constructor(life, version) {
     this.#life = life;
     this.version = version;
+    this.snapshot = life.restored;
     this.closed = life.closed;
   }
 
@@ -218,12 +303,15 @@ export class Langfx {
   }
 }
 
+/** @param {string | URL} url relative to the page */
+const absolute = (url) => new URL(url, globalThis.document?.baseURI).href;
+
 /**
  * @param {string | URL} url relative to the page
  * @param {AbortSignal} signal
  */
 async function fetchModule(url, signal) {
-  const address = new URL(url, globalThis.document?.baseURI).href;
+  const address = absolute(url);
   let status = null;
   try {
     const response = await fetch(address, { signal });
@@ -234,6 +322,22 @@ async function fetchModule(url, signal) {
   }
   const text = `The module ${address} could not be loaded (${status === null ? "no answer" : `status ${status}`}).`;
   throw new LangfxError("UserModuleError", "module_failed", text, { module: String(url), status });
+}
+
+/** @param {any} worker */
+function dismiss(worker) {
+  worker.onmessage = worker.onerror = worker.onmessageerror = null;
+  worker.terminate();
+}
+
+/**
+ * Where the memory snapshot for these options is kept, if one may be: under a URL of this origin that nothing serves.
+ * @param {Manifest} manifest
+ * @param {ConnectOptions} options
+ */
+function snapshotUrl({ snapshotKey }, { snapshot = true, jspi = true }) {
+  if (!snapshot || !("caches" in globalThis)) return null;
+  return new URL(`/${SNAPSHOT_CACHE}/${snapshotKey}${jspi ? "" : "-plain"}/`, origin).href;
 }
 
 /** Without query and fragment, which may hold secrets. */

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * langfx_web on the page.
  *
@@ -13,7 +14,7 @@
  * Starts a worker with Python in it and resolves once it is ready. Each call has a worker of its own.
  *
  * Rejects with a `LangfxError` (`invalid_argument`, `unsupported_browser`, `boot_blocked`, `download_failed`,
- * `integrity_failed`, `boot_failed`, `boot_timeout`, `bridge_version`, `module_failed`, `store_unavailable`),
+ * `integrity_failed`, `boot_failed`, `boot_timeout`, `bridge_version`, `package_failed`, `module_failed`, `store_unavailable`),
  * or with `signal.reason` if the signal aborted.
  */
 export function connect(options?: ConnectOptions): Promise<Langfx>;
@@ -21,6 +22,13 @@ export function connect(options?: ConnectOptions): Promise<Langfx>;
 export interface ConnectOptions {
   /** Python files that define agents and functions; URLs relative to the page, imported in this order. */
   modules?: readonly (string | URL)[];
+  /**
+   * Packages that the modules import, as `"name"` or `"name>=1.2"`: those of the bundle, then those of Pyodide's release,
+   * then those of PyPI that are pure Python or built for Pyodide. What a module imports of the bundle needs no mention.
+   */
+  packages?: readonly string[];
+  /** Wheels by URL, relative to the page, with all that they need; `#sha256=…` at the end is checked. */
+  wheels?: readonly (string | URL)[];
   /** Tools that run on the page, by name. */
   tools?: Record<string, PageTool>;
   /** Gives the key of a provider when a model needs it; it has 30 seconds. */
@@ -47,6 +55,25 @@ export interface ConnectOptions {
   onEvent?(diagnostic: Diagnostic): void;
   /** Whether Python may wait synchronously for promises where the browser can do that. Default true. */
   jspi?: boolean;
+  /**
+   * Whether starts are restored from a snapshot of Python's memory: made once, five quiet seconds after a start, kept in
+   * the Cache API. Default true.
+   */
+  snapshot?: boolean;
+  /**
+   * Lets the page start without a network from its next visit on: once Python is ready, registers the service worker
+   * `langfx-web-sw.js` and keeps the bundle, this page, the files of its origin that it has loaded, and its modules.
+   * Where that cannot be, above all where the page has a service worker of its own, nothing is changed and `onLog`
+   * gets a warning. Default false.
+   */
+  offline?: boolean | Offline;
+}
+
+export interface Offline {
+  /** A service worker of yours that imports ours, for a page that does not lie in the folder of `langfx-web-sw.js`. */
+  worker?: string | URL;
+  /** Further files to keep, which the page loads later. */
+  files?: readonly (string | URL)[];
 }
 
 /** One answer of a scripted model: a text, or a thought, then text, then tool calls, then how it ends. */
@@ -150,6 +177,8 @@ export interface CallOptions {
 /** A running worker. */
 export interface Langfx extends AsyncDisposable {
   readonly version: string;
+  /** Whether this start was restored from a memory snapshot. */
+  readonly snapshot: boolean;
   /** Settles once, at the end of the worker, and never rejects. */
   readonly closed: Promise<ClosedInfo>;
   /** An agent of the modules, by its name; an unknown one fails at its first use with `no_agent`. */
@@ -158,7 +187,9 @@ export interface Langfx extends AsyncDisposable {
   call<Result = any>(target: string, args?: Arguments, options?: CallOptions): Promise<Result>;
   /** Reads a public async generator `"module:generator"`. Leaving the loop cancels it. */
   stream<Item = any>(target: string, args?: Arguments, options?: CallOptions): Stream<Item>;
-  /** Ends the worker; what is pending rejects with `bridge_closed`. Any number of times. */
+  /**
+   * Ends the worker; all that is pending, used or read afterwards fails with `bridge_closed` at once. Any number of times.
+   */
   close(options?: CloseOptions): Promise<void>;
 }
 
@@ -355,9 +386,37 @@ export interface LinesPruned {
   through: number;
 }
 
+/** What can go wrong between page and Python: `code`s by `name`. Agents, models and stores have codes of their own. */
+export interface BridgeErrors {
+  BootError:
+    | "boot_failed"
+    | "boot_blocked"
+    | "boot_timeout"
+    | "download_failed"
+    | "integrity_failed"
+    | "unsupported_browser";
+  /** The worker is gone; `connect` again. */
+  WorkerStoppedError: "worker_stopped";
+  /** You called `close()`. */
+  BridgeClosedError: "bridge_closed";
+  BridgeError: "bridge_protocol" | "bridge_version" | "too_many_commands";
+  /** `details.path` leads to what cannot cross. */
+  NotPortableError: "not_portable" | "message_too_large" | "message_too_deep";
+  /** `details.names` */
+  PackageError: "package_failed";
+  /** `details.module`, `file`, `line`, `traceback` */
+  UserModuleError: "module_failed";
+  TargetNotFoundError: "target_not_found";
+  /** A function of yours raised: `details.type`, `traceback`. */
+  UserCodeError: "user_code_failed";
+  CredentialsError: "credentials_failed";
+  InvalidArgumentError: "invalid_argument";
+  AbortError: "cancelled";
+}
+
 /** Every error of this library, told apart by `code`, which never changes its meaning. */
 export interface LangfxError extends Error {
-  readonly code: string;
+  readonly code: BridgeErrors[keyof BridgeErrors] | (string & {});
   /** The same call may succeed later. */
   readonly retryable: boolean;
   readonly details: Record<string, any>;

@@ -16,13 +16,16 @@ const isBoolean = (/** @type {unknown} */ value) => typeof value === "boolean";
 const isPositive = (/** @type {unknown} */ value) => typeof value === "number" && value > 0;
 const isText = (/** @type {unknown} */ value) => typeof value === "string";
 const isUrl = (/** @type {unknown} */ value) => isText(value) || value instanceof URL;
+const isUrls = (/** @type {unknown} */ value) => Array.isArray(value) && value.every(isUrl);
 const isObject = (/** @type {any} */ value) => typeof value === "object" && value !== null;
 const isStore = (/** @type {any} */ value) => value === "memory" || value === "indexeddb" || isText(value?.name);
 const isSignal = (/** @type {any} */ value) => isFunction(value?.addEventListener) && isBoolean(value.aborted);
 
 /** @type {Record<string, (value: any) => boolean>} */
 const OPTIONS = {
-  modules: (value) => Array.isArray(value) && value.every(isUrl),
+  modules: isUrls,
+  packages: (value) => Array.isArray(value) && value.every(isText),
+  wheels: isUrls,
   tools: isObject,
   credentials: isFunction,
   store: isStore,
@@ -35,7 +38,12 @@ const OPTIONS = {
   onLog: isFunction,
   onEvent: isFunction,
   jspi: isBoolean,
+  snapshot: isBoolean,
+  offline: (value) => isBoolean(value) || isObject(value),
 };
+
+/** @type {Record<string, (value: any) => boolean>} */
+const OFFLINE = { worker: isUrl, files: isUrls };
 
 /** @type {Record<string, (value: any) => boolean>} */
 const TOOL = {
@@ -51,6 +59,7 @@ const TOOL = {
 /** @param {ConnectOptions} options @throws {import("./errors.js").LangfxError} `invalid_argument` */
 export function checkOptions(options) {
   check(options, OPTIONS, "connect()");
+  if (isObject(options.offline)) check(options.offline, OFFLINE, "offline");
   for (const [name, tool] of Object.entries(options.tools ?? {})) {
     check(tool, TOOL, `tool ${name}`, ["description", "inputSchema", "execute"]);
   }

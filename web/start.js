@@ -7,6 +7,8 @@ import { bootError } from "./errors.js";
 
 /** @typedef {import("../worker/protocol.js").Manifest} Manifest */
 
+/** The runtime folder. Bundlers would take `new URL("../", import.meta.url)` for a file of theirs. */
+const HERE = import.meta.url.replace(/[^/]+\/[^/]+$/, "");
 /** A timer that is later than this means that the tab was suspended, not that the worker was silent. */
 const SUSPENDED = 2_000;
 
@@ -16,6 +18,8 @@ export function requireFeatures() {
     typeof WebAssembly === "object" || "WebAssembly",
     (typeof Worker === "function" && hasModuleWorkers()) || "module workers",
     typeof structuredClone === "function" || "structuredClone",
+    typeof DecompressionStream === "function" || "DecompressionStream",
+    typeof "".isWellFormed === "function" || "well-formed strings",
   ].filter((feature) => feature !== true);
   if (missing.length) throw bootError("unsupported_browser", `This browser lacks ${missing.join(", ")}.`, { missing });
 }
@@ -38,18 +42,17 @@ function hasModuleWorkers() {
 }
 
 /**
- * Makes the worker. Bundlers follow the literal URL; `baseUrl` is for files that lie elsewhere.
+ * Makes the worker. No bundler may follow its URL: the runtime folder works only as it is.
  * @param {Manifest} manifest
  * @param {string | URL} [baseUrl] the folder that holds the runtime folder
  * @returns {{worker: Worker, base: string, url: string}} `base`: URL of the runtime folder
  * @throws {import("./errors.js").LangfxError} `boot_failed`
  */
 export function startWorker(manifest, baseUrl) {
-  const base = baseUrl === undefined ? new URL("../", import.meta.url).href : runtimeUrl(manifest, baseUrl);
+  const base = baseUrl === undefined ? HERE : runtimeUrl(manifest, baseUrl);
   const url = `${base}worker/worker.js`;
   try {
-    if (baseUrl !== undefined) return { worker: workerFrom(url), base, url };
-    return { worker: new Worker(new URL("../worker/worker.js", import.meta.url), { type: "module" }), base, url };
+    return { worker: workerFrom(url), base, url };
   } catch (error) {
     throw bootError("boot_failed", `The worker ${url} could not be made: ${error}`, { url });
   }
@@ -71,7 +74,7 @@ function workerFrom(url) {
 
 /**
  * Calls `silent` once nothing was heard for `limit` milliseconds.
- * @param {import("./channel.js").Clock} clock
+ * @param {import("./clock.js").Clock} clock
  * @param {number} limit
  * @param {() => void} silent
  */

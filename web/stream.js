@@ -23,14 +23,18 @@ export class Inbox {
   /** @type {(() => void)[]} */
   #waiting = [];
   #credit;
+  #dead;
   #keep;
 
   /**
-   * @param {(items: number, bytes: number) => void} credit
-   * @param {{keep?: boolean}} [options] `keep`: items stay after they were read, for further readers
+   * @param {object} options
+   * @param {(items: number, bytes: number) => void} options.credit
+   * @param {() => Error | undefined} options.dead what readers get, whatever there is, once the channel has failed
+   * @param {boolean} [options.keep] items stay after they were read, for further readers
    */
-  constructor(credit, { keep = false } = {}) {
+  constructor({ credit, dead, keep = false }) {
     this.#credit = credit;
+    this.#dead = dead;
     this.#keep = keep;
   }
 
@@ -45,19 +49,20 @@ export class Inbox {
     return this.#first + this.#kept.length;
   }
 
+  /** The newest item, if it is still kept. */
+  get last() {
+    return this.#kept.at(-1)?.item;
+  }
+
   /** @param {number} due items in all; some of them may still come */
   finish(due) {
     this.#due = due;
     this.#wake();
   }
 
-  /**
-   * @param {Error} failure what readers get behind the items that are there
-   * @param {boolean} [now] drop those items
-   */
-  fail(failure, now = false) {
+  /** @param {Error} failure what readers get behind the items that are there */
+  fail(failure) {
     this.#failure ??= failure;
-    if (now) this.#kept = [];
     this.#wake();
   }
 
@@ -68,6 +73,8 @@ export class Inbox {
    */
   async at(position) {
     for (;;) {
+      const dead = this.#dead();
+      if (dead) throw dead;
       const entry = this.#kept[position - this.#first];
       if (entry) return this.#take(position, entry);
       if (position >= this.#due) return END;

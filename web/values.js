@@ -36,6 +36,16 @@ export function pack(message) {
 }
 
 /**
+ * The same post with an id in its one message, which had none.
+ * @param {Packed} packed
+ * @param {number} id
+ * @returns {Packed}
+ */
+export function addressed(packed, id) {
+  return { ...packed, text: `[{"id":${id},${packed.text.slice(2)}` };
+}
+
+/**
  * Copies bytes at once and reads Blobs in the background.
  * @param {(Uint8Array | Blob)[]} sources
  * @param {Path[]} paths
@@ -78,9 +88,10 @@ class Packing {
   /**
    * @param {any} value
    * @param {number} depth of the value, if it is an object or array
+   * @param {boolean} [asked] whether it is what a `toJSON` gave, and not to be asked again
    * @returns {any} the same as plain JSON; undefined stays undefined
    */
-  walk(value, depth) {
+  walk(value, depth, asked = false) {
     switch (typeof value) {
       case "string":
         return value.toWellFormed();
@@ -88,10 +99,9 @@ class Packing {
         if (!Number.isFinite(value)) throw this.#refuse(String(value));
         return value;
       case "bigint":
-        this.big.push([...this.#path]);
-        return String(value);
+        return this.#decimal(String(value));
       case "object":
-        return value && this.#walkObject(value, depth);
+        return value && this.#walkObject(value, depth, asked);
       case "boolean":
       case "undefined":
         return value;
@@ -100,13 +110,23 @@ class Packing {
     }
   }
 
-  /** @param {any} value @param {number} depth @returns {any} */
-  #walkObject(value, depth) {
-    const source = bytesOf(value);
+  /** @param {string} text */
+  #decimal(text) {
+    if (text.length > LIMITS.digits) throw this.#refuse(`an integer of ${text.length} digits`);
+    this.big.push([...this.#path]);
+    return text;
+  }
+
+  /** @param {any} value @param {number} depth @param {boolean} asked @returns {any} */
+  #walkObject(value, depth, asked) {
+    const source = this.#bytesOf(value);
     if (source) {
       this.blobs.push([...this.#path]);
       this.sources.push(source);
       return null;
+    }
+    if (!asked && typeof value.toJSON === "function") {
+      return this.walk(value.toJSON(String(this.#path.at(-1) ?? "")), depth, true);
     }
     if (this.#around.has(value)) throw this.#refuse("a cycle");
     if (depth > LIMITS.depth) {
@@ -118,9 +138,17 @@ class Packing {
     return plain;
   }
 
+  /** @param {any} value */
+  #bytesOf(value) {
+    try {
+      return bytesOf(value);
+    } catch {
+      throw this.#refuse("a detached buffer");
+    }
+  }
+
   /** @param {any} value @param {number} depth */
   #walkInside(value, depth) {
-    if (typeof value.toJSON === "function") return this.walk(value.toJSON(this.#path.at(-1) ?? ""), depth);
     if (Array.isArray(value)) return Array.from(value, (item, index) => this.#step(index, item, depth) ?? null);
     if (!isPlain(value)) throw this.#refuse(`a ${value.constructor?.name || "class instance"}`);
     // Without a prototype, a key "__proto__" is a key like any other.

@@ -5,8 +5,7 @@
 
 import { isGzipped } from "./pack.js";
 
-/** @typedef {import("./protocol.js").Content} Content */
-/** @typedef {import("./protocol.js").ManifestFile} ManifestFile */
+/** What is known of a file before it comes. @typedef {Partial<import("./protocol.js").ManifestFile>} Expected */
 /** @typedef {{after(milliseconds: number, then: () => void): () => void}} Clock `after` returns what stops the timer */
 
 const RETRY_AFTER = 500;
@@ -49,13 +48,14 @@ export function toWire(error) {
 /**
  * Downloads one file; a network error or a 5xx status is tried once more.
  * @param {string} file path below `base`
- * @param {ManifestFile} expected
+ * @param {Expected} expected
  * @param {object} options
  * @param {string} options.base
  * @param {typeof fetch} options.fetch
  * @param {Clock} options.clock
  * @param {"high" | "low" | "auto"} [options.priority]
  * @param {(bytes: number) => void} [options.received] told how much is there; after a retry it starts again at 0
+ * @param {(response: Response) => void} [options.opened] gets a copy of each answer before it is read
  * @returns {Promise<ArrayBuffer>}
  * @throws {BootError} `download_failed` or `integrity_failed`
  */
@@ -70,12 +70,13 @@ export async function download(file, expected, options) {
 }
 
 /** @type {typeof download} */
-async function attempt(file, expected, { base, fetch, clock, priority = "auto", received = () => {} }) {
+async function attempt(file, expected, { base, fetch, clock, priority = "auto", received = () => {}, opened }) {
   const controller = new AbortController();
   const stall = watchForStall(clock, () => controller.abort(new Error(`no byte came for ${STALLED_AFTER / 1000} s`)));
   try {
     const response = await fetch(new URL(file, base), { priority, signal: controller.signal });
     if (!response.ok) throw downloadFailed(file, response.status);
+    opened?.(response.clone());
     const { buffer, sha256 } = await readAll(response, file, expected, (bytes) => {
       stall.moved();
       received(bytes);
@@ -93,13 +94,14 @@ async function attempt(file, expected, { base, fetch, clock, priority = "auto", 
 /**
  * @param {Response} response
  * @param {string} file
- * @param {ManifestFile} expected
+ * @param {Expected} expected
  * @param {(bytes: number) => void} received
  */
 async function readAll(response, file, expected, received) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
   let part = await reader.read();
   const { size, sha256 } = asSent(expected, part.value);
+  if (size === undefined) return { buffer: await readRest(reader, part, received), sha256 };
   const bytes = new Uint8Array(size);
   let offset = 0;
   for (; !part.done; part = await reader.read()) {
@@ -113,10 +115,27 @@ async function readAll(response, file, expected, received) {
 }
 
 /**
+ * What a reader has from `part` on, however long it is.
+ * @param {ReadableStreamDefaultReader<Uint8Array>} reader
+ * @param {ReadableStreamReadResult<Uint8Array>} part
+ * @param {(bytes: number) => void} received
+ */
+async function readRest(reader, part, received) {
+  const parts = [];
+  let bytes = 0;
+  for (; !part.done; part = await reader.read()) {
+    parts.push(/** @type {Uint8Array<ArrayBuffer>} */ (part.value));
+    bytes += part.value.length;
+    received(bytes);
+  }
+  return new Blob(parts).arrayBuffer();
+}
+
+/**
  * Some hosts unpack what is gzipped, and the browser then gets the zip itself.
- * @param {ManifestFile} expected
+ * @param {Expected} expected
  * @param {Uint8Array} [start]
- * @returns {Content}
+ * @returns {Expected}
  */
 function asSent(expected, start) {
   return start && expected.unpacked && !isGzipped(start) ? expected.unpacked : expected;
@@ -125,16 +144,17 @@ function asSent(expected, start) {
 /**
  * @param {ArrayBuffer} buffer
  * @param {string} file
- * @param {string} sha256
+ * @param {string | undefined} sha256 nothing is checked without it
  * @param {Response} response
  */
 async function check(buffer, file, sha256, response) {
+  if (!sha256) return;
   const good = crypto.subtle ? (await digest(buffer)) === sha256 : await passesSri(buffer, sha256);
   if (!good) throw integrityFailed(file, response, "another hash");
 }
 
-/** @param {ArrayBuffer} buffer */
-async function digest(buffer) {
+/** The SHA-256 in SRI spelling. @param {ArrayBuffer} buffer */
+export async function digest(buffer) {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", buffer));
   return `sha256-${btoa(String.fromCharCode(...hash))}`;
 }
@@ -188,6 +208,6 @@ function downloadFailed(file, status, reason = `status ${status}`) {
  */
 function integrityFailed(file, response, reason) {
   const type = response.headers.get("content-type");
-  const message = `${file} is not the file that the manifest names: ${reason} (received as ${type}).`;
+  const message = `${file} is not the file it should be: ${reason} (received as ${type}).`;
   return new BootError("integrity_failed", message, { file, type });
 }

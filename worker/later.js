@@ -6,7 +6,7 @@
 import { toWire } from "./download.js";
 import { entriesOf, unzipped } from "./pack.js";
 
-/** @typedef {import("./runtime.js").Files} Files */
+/** @typedef {import("./files.js").Files} Files */
 
 /** One set of packs, written once; after a failure the next wish tries again. */
 export class LaterSet {

@@ -14,6 +14,7 @@ export const LIMITS = Object.freeze({
   text: 24 * 2 ** 20,
   blobs: 64 * 2 ** 20,
   depth: 200,
+  digits: 4300,
   commands: 1024,
   windowItems: 256,
   windowBytes: 2 ** 20,
@@ -22,14 +23,21 @@ export const LIMITS = Object.freeze({
   credentials: 30_000,
   close: 250,
   handoff: 2_250,
+  restore: 10_000,
 });
+
+/** The cache that holds memory snapshots: `heap`, packs and `failures` below the URL that `Boot` names. */
+export const SNAPSHOT_CACHE = "langfx-web-snapshot";
 
 /**
  * Kinds the page sends, with their fields; `?` marks a field that may be absent.
  * Any message may also carry `big` and `blobs`, see `Extras`.
  */
 export const TO_WORKER = Object.freeze({
-  setup: ["id", "protocol", "version", "modules", "tools", "credentials", "store", "resume", "provider?"],
+  setup: [
+    ...["id", "protocol", "version", "modules", "tools", "credentials", "store", "resume"],
+    ...["provider?", "packages?", "wheels?"],
+  ],
   call: ["id", "target", "args"],
   stream: ["id", "target", "args"],
   session_prompt: ["id", "agent", "session", "input", "messageId?", "model?", "instructions?", "context?"],
@@ -61,6 +69,7 @@ export const TO_PAGE = Object.freeze({
   log: ["level", "text"],
   fatal: ["error"],
   closed: [],
+  snapshot: ["state", "reason?"],
   diagnostic: ["event"],
 });
 
@@ -94,6 +103,8 @@ export const TO_PAGE = Object.freeze({
  * @property {boolean} credentials whether there is a callback
  * @property {StoreOption} store
  * @property {boolean} resume
+ * @property {string[]} [packages] requirements
+ * @property {string[]} [wheels] absolute URLs
  * @property {object} [provider] scripted answers in place of the agents' models: a list, or a list by agent name
  *
  * @typedef {{kind: "call" | "stream", id: number, target: string, args: object}} Call keywords or positions
@@ -131,12 +142,13 @@ export const TO_PAGE = Object.freeze({
  * @typedef {{kind: "log", level: "debug" | "info" | "warn" | "error", text: string}} Log
  * @typedef {{kind: "fatal", error: WireError}} Fatal
  * @typedef {{kind: "closed"}} Closed
+ * @typedef {{kind: "snapshot", state: "found" | "restored" | "failed", reason?: string}} Snapshot
  * @typedef {{kind: "diagnostic", event: any}} Diagnostic
- * @typedef {Ready | Progress | Log | Fatal | Closed | Diagnostic} Notice what carries no id
+ * @typedef {Snapshot | Ready | Progress | Log | Fatal | Closed | Diagnostic} Notice what carries no id
  * @typedef {(Notice | Value | Items | End | Failed | ToolCall | ToolCancel | CredentialRequest) & Extras} ToPage
  *
  * @typedef {{size: number, sha256: string}} Content `sha256` in SRI spelling
- * @typedef {"boot" | "schemas" | "extra" | "wheels" | "page"} FileSet files that are loaded together
+ * @typedef {"boot" | "schemas" | "extra" | "wheels" | "page" | "later"} FileSet files that are loaded together
  * @typedef {Content & {set: FileSet, unpacked?: Content}} ManifestFile `unpacked`: of a pack that the host unpacks
  * @typedef {object} Manifest
  * @property {1} format
@@ -144,6 +156,7 @@ export const TO_PAGE = Object.freeze({
  * @property {string} pyodide
  * @property {string} python
  * @property {string} runtime name of the runtime folder
+ * @property {string} snapshotKey of memory snapshots: another one for everything that could change them
  * @property {Record<string, ManifestFile>} files by path below it
  *
  * The one structured message, before any text.
@@ -152,4 +165,8 @@ export const TO_PAGE = Object.freeze({
  * @property {string} base URL of the runtime folder
  * @property {boolean} jspi
  * @property {string} page URL of the page, without query and fragment
+ * @property {string | null} snapshot where one is looked for
+ *
+ * The one message to a worker that makes a snapshot; it answers `{made}`, "" or why not.
+ * @typedef {{manifest: Manifest, base: string, jspi: boolean, snapshot: string}} Make
  */

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The worker's entry: the first message boots Python, every later text goes to Python unread.
+ * The worker's entry: the first message boots Python, every later text goes to Python unread. A worker can also be
+ * told to make a memory snapshot, and does nothing else then.
  */
 
 import createPyodideModule from "../pyodide/pyodide.asm.mjs";
@@ -18,6 +19,7 @@ let dispatch;
 
 self.onmessage = ({ data }) => {
   if (data.boot) boot(data.boot);
+  else if (data.make) make(data.make);
   else if (dispatch) deliver(data);
   else early.push(data);
 };
@@ -30,6 +32,18 @@ async function boot(settings) {
   } catch (error) {
     tell({ kind: "fatal", error: toWire(error) });
   }
+}
+
+/** @param {import("./protocol.js").Make} order */
+async function make(order) {
+  let failure = "";
+  try {
+    const { makeSnapshot } = await import("./make.js");
+    await makeSnapshot(order, { loadPyodide, createPyodideModule });
+  } catch (error) {
+    failure = String(error);
+  }
+  self.postMessage({ made: failure });
 }
 
 /** @param {Post} post */

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -13,6 +14,7 @@ from langfx_web.bridge.modules import Modules
 from langfx_web.bridge.outlet import Outlet
 from langfx_web.bridge.wire import Portable
 from langfx_web.durable import AgentSession, LineStream, Turn, TurnResult
+from langfx_web.errors import LangfxError
 from langfx_web.stores import Store
 from langfx_web.testing import Script
 from langfx_web.tools import Tool
@@ -33,6 +35,7 @@ class Conversations:
         self._store = store
         self._script = script
         self._agents: dict[str, Agent] = {}
+        self._arriving: list[_Arrival] = []
         self._sessions: WeakValueDictionary[tuple[str, str], AgentSession] = WeakValueDictionary()
 
     def agent(self, name: str) -> Agent:
@@ -54,11 +57,57 @@ class Conversations:
             session = self._sessions[agent.name, id_] = agent.session(id_, store=self._store)
         return session
 
-    def prompt(self, message: Mapping[str, Any]) -> Turn:
-        """Hand in a command's prompt."""
+    async def prompt(self, message: Mapping[str, Any]) -> Turn:
+        """Hand in a command's prompt, once its agent's tools are ready, and return when it is stored or refused."""
         given = message["input"]
         prompt = [given] if isinstance(given, dict) else given
-        return self.session(message).prompt(prompt, message_id=message.get("messageId"))
+        arrival = _Arrival(message=message, task=asyncio.current_task())
+        self._arriving.append(arrival)
+        try:
+            await self.agent(message["agent"]).tools.ready()
+            arrival.turn = self.session(message).prompt(prompt, message_id=message.get("messageId"))
+            await arrival.stored()
+            return arrival.turn
+        finally:
+            self._arriving.remove(arrival)
+
+    async def cancel(self, message: Mapping[str, Any]) -> str:
+        """Cancel what a command means, a prompt too that came just before it: `cancelled`, or `none`."""
+        target = message.get("messageId")
+        meant = [arrival for arrival in self._arriving if arrival.is_meant_by(message)]
+        for arrival in meant:
+            await arrival.stored()
+        early = [arrival for arrival in meant if arrival.turn is None]
+        if target is None or not early:
+            outcome = await self.session(message).cancel(target)
+            if outcome == "cancelled" or not early:
+                return outcome
+        first = early[0]
+        if first.turn is not None or first.task is None:
+            return await self.cancel(message)
+        # Nothing of this prompt is stored, so its command is all there is to cancel.
+        first.task.cancel()
+        return "cancelled"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Arrival:
+    """A prompt that is not stored yet; without a `turn` it is not even handed in."""
+
+    message: Mapping[str, Any]
+    task: asyncio.Task[Any] | None
+    turn: Turn | None = None
+
+    def is_meant_by(self, cancel: Mapping[str, Any]) -> bool:
+        """Whether a cancel is for this prompt."""
+        same = all(self.message[name] == cancel[name] for name in ("agent", "session"))
+        return same and cancel.get("messageId") in (None, self.message.get("messageId"))
+
+    async def stored(self) -> None:
+        """Wait until it is stored, or refused, if it was handed in."""
+        if self.turn is not None:
+            with suppress(LangfxError):
+                await self.turn.accepted
 
 
 async def show_turn(turn: Turn, outlet: Outlet) -> None:
@@ -72,8 +121,11 @@ async def show_turn(turn: Turn, outlet: Outlet) -> None:
 
 
 async def _tell_end(turn: Turn, outlet: Outlet) -> None:
-    result = await turn.result
-    outlet.end(_plain_result(result), count=await turn.line_count)
+    try:
+        result = await turn.result
+        outlet.end(_plain_result(result), count=await turn.line_count)
+    except Exception as error:  # noqa: BLE001  # told at once: the lines may wait for a reader for ever
+        outlet.fail(error)
 
 
 async def show_lines(lines: LineStream, outlet: Outlet) -> None:
@@ -81,8 +133,8 @@ async def show_lines(lines: LineStream, outlet: Outlet) -> None:
     async with aclosing(lines.batches()) as batches:
         async for batch in batches:
             for line in batch:
-                outlet.send(Portable(text=line.text))
-                await outlet.room()
+                if outlet.send(Portable(text=line.text)):
+                    await outlet.room()
 
 
 def read_script(given: Any) -> Scripts | None:

@@ -3,39 +3,47 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from langfx_web.bridge.conversations import Conversations, read_script, show_lines, show_turn
-from langfx_web.bridge.modules import Modules
+from langfx_web.bridge.importable import missing
+from langfx_web.bridge.modules import Modules, stem_of
 from langfx_web.bridge.outbox import Outbox, Post
 from langfx_web.bridge.outlet import Outlet
+from langfx_web.bridge.packages import Installer, Packages
 from langfx_web.bridge.page import Page
 from langfx_web.bridge.page_credential import ask_page
+from langfx_web.bridge.standard_library import EXTRA_MODULES
 from langfx_web.bridge.user_code import called, items_of
-from langfx_web.bridge.wire import PROTOCOL, error_fields, portable, read
-from langfx_web.errors import BridgeError, CredentialsError, LangfxError, StoreError
+from langfx_web.bridge.wire import NOTES, PROTOCOL, error_fields, portable, read
+from langfx_web.errors import BootError, BridgeError, StoreError
 from langfx_web.json_text import loads
 from langfx_web.messages.codec import encode
 from langfx_web.schemas import wait_for_pydantic
 from langfx_web.stores import MemoryStore
 
 MAX_COMMANDS = 1024
-CANCELLED = {"code": "cancelled", "name": "AbortError", "message": "cancelled", "retryable": False, "details": {}}
 SCHEMAS_PACK = frozenset({"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"})
-ENDS_NOTHING = frozenset(
-    {"cancel", "credit", "tool_result", "tool_error", "credential_result", "credential_error", "close"}
-)
+Message: TypeAlias = Mapping[str, Any]
+Handler: TypeAlias = Callable[[Message, Outlet], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    task: asyncio.Task[None]
+    outlet: Outlet
 
 
 class Dispatch:
     """Everything one page asks of the worker.
 
     `post` sends text and buffers to the page; `load` makes a pack importable, `schemas` with pydantic or `extra` with
-    the rest of the standard library, and returns "" or the JSON text of an error; modules of the page are written below
-    `folder`.
+    the rest of the standard library, and returns "" or the JSON text of an error; `open_installer` loads what installs
+    packages; `enter` tells the page of a phase of its start. Modules of the page are written below `folder`.
     """
 
     def __init__(
@@ -43,20 +51,23 @@ class Dispatch:
         post: Post,
         *,
         load: Callable[[Literal["schemas", "extra"]], Awaitable[str]],
+        open_installer: Callable[[], Awaitable[Installer]],
+        enter: Callable[[Literal["modules"]], object],
         version: str,
         folder: Path,
     ) -> None:
         self._outbox = Outbox(post)
         self._page = Page(self._outbox)
         self._load = load
+        self._enter = enter
+        self._packages = Packages(open_installer, prepare=self._prepare_packages, folder=folder.with_name("wheels"))
         self._calls_need_schemas = False
         self._version = version
         self._modules = Modules(folder)
         self._conversations: Conversations | None = None
-        self._commands: dict[int, asyncio.Task[None]] = {}
-        self._outlets: dict[int, Outlet] = {}
+        self._running: dict[int, _Running] = {}
         self._seen = 0
-        self._handlers: dict[str, Callable[[Mapping[str, Any]], Awaitable[None]]] = {
+        self._handlers: dict[str, Handler] = {
             "setup": self._set_up,
             "agent_check": self._check_agent,
             "call": self._call,
@@ -73,65 +84,71 @@ class Dispatch:
         """Take one post; commands start in the order of their messages."""
         for message in read(text, buffers):
             if isinstance(message, BridgeError):
-                self._say_error(message.details.get("id"), message)
-            elif message["kind"] in ENDS_NOTHING:
+                self._complain(message)
+            elif message["kind"] in NOTES:
                 self._note(message)
             else:
                 self._start(message)
 
-    def _note(self, message: Mapping[str, Any]) -> None:
+    def _complain(self, error: BridgeError) -> None:
+        self._outbox.say("error", id=error.details.get("id"), error=error_fields(error))
+
+    def _note(self, message: Message) -> None:
         """A message that gets no end of its own."""
         match message["kind"]:
             case "cancel":
-                if task := self._commands.get(message["id"]):
-                    task.cancel()
+                if running := self._running.get(message["id"]):
+                    running.task.cancel()
             case "credit":
-                if outlet := self._outlets.get(message["id"]):
-                    outlet.window.give(message["items"], message["bytes"])
+                if running := self._running.get(message["id"]):
+                    running.outlet.window.give(message["items"], message["bytes"])
             case "tool_result" | "credential_result":
                 self._page.answer(message["id"], message["value"])
-            case "tool_error":
-                self._page.refuse(message["id"], Page.tool_failure(message["error"]))
-            case "credential_error":
-                reason = message["error"].get("message") or "the page's credentials callback failed"
-                self._page.refuse(message["id"], CredentialsError(str(reason)))
+            case "tool_error" | "credential_error":
+                self._page.refuse(message["id"], message["error"])
             case "close":
                 self._closing = asyncio.ensure_future(self._close())
 
-    def _start(self, message: Mapping[str, Any]) -> None:
+    def _start(self, message: Message) -> None:
         id_ = message["id"]
         if id_ <= self._seen:
-            self._say_error(id_, BridgeError(f"the id {id_} was used before"))
+            self._complain(BridgeError(f"the id {id_} was used before", details={"id": id_}))
             return
         self._seen = id_
-        if len(self._commands) >= MAX_COMMANDS:
-            self._say_error(id_, BridgeError("too many commands are open", code="too_many_commands", retryable=True))
+        outlet = Outlet(id_, self._outbox)
+        if self._is_full:
+            outlet.fail(BridgeError("too many commands are open", code="too_many_commands", retryable=True))
             return
-        task = asyncio.ensure_future(self._run(message))
-        self._commands[id_] = task
-        task.add_done_callback(lambda _: self._commands.pop(id_, None))
+        task = asyncio.ensure_future(self._run(message, outlet))
+        self._running[id_] = _Running(task, outlet)
+        task.add_done_callback(lambda _: self._over(id_))
 
-    async def _run(self, message: Mapping[str, Any]) -> None:
-        """One command to its end; failures become its `error`."""
-        id_ = message["id"]
+    @property
+    def _is_full(self) -> bool:
+        """A turn whose end was told does not count, though its lines may still wait for a reader."""
+        return sum(not running.outlet.ended for running in self._running.values()) >= MAX_COMMANDS
+
+    async def _run(self, message: Message, outlet: Outlet) -> None:
+        """One command; failures become its end."""
         if self._has_credentials:
             ask_page.set(self._page.credential)
         wait_for_pydantic.set(lambda: self._wait_for("schemas"))
         try:
-            await self._handlers[message["kind"]](message)
-        except asyncio.CancelledError:
-            self._outbox.say("error", id=id_, error=CANCELLED)
+            await self._handlers[message["kind"]](message, outlet)
         except Exception as error:  # noqa: BLE001  # whatever a command meets is an answer to the page
-            self._say_error(id_, error)
-        finally:
-            self._outlets.pop(id_, None)
+            outlet.fail(error)
 
-    def _say_error(self, id: int | None, error: Exception) -> None:
-        self._outbox.say("error", id=id, error=error_fields(error))
+    def _over(self, id: int) -> None:
+        """Also of a command that was cancelled before its task had run at all."""
+        running = self._running.pop(id)
+        if running.task.cancelled():
+            running.outlet.fail(asyncio.CancelledError())
 
     # Commands
 
-    async def _set_up(self, message: Mapping[str, Any]) -> None:
+    async def _set_up(self, message: Message, outlet: Outlet) -> None:
+        if self._conversations is not None:
+            raise BridgeError("there was a setup before")
         if message["protocol"] != PROTOCOL or message.get("version", self._version) != self._version:
             raise BridgeError("page and worker are of different releases: reload the page", code="bridge_version")
         store = message.get("store", "indexeddb")
@@ -139,7 +156,8 @@ class Dispatch:
             raise StoreError(
                 'this release keeps conversations in memory only: use store: "memory"', code="store_unavailable"
             )
-        await self._prepare_for([module["source"] for module in message["modules"]])
+        await self._prepare_for(message)
+        self._enter("modules")
         page_tools = [self._page.tool(declared) for declared in message["tools"]]
         self._modules.load(message["modules"])
         script = read_script(message.get("provider"))
@@ -147,51 +165,59 @@ class Dispatch:
         self._has_credentials = message["credentials"]
         self._outbox.say("ready", version=self._version, agents=self._modules.agents)
 
-    async def _prepare_for(self, sources: Sequence[str]) -> None:
-        """Load what the page's modules import; whoever uses a `Schema` by hand may do so without awaiting anything."""
+    async def _prepare_for(self, setup: Mapping[str, Any]) -> None:
+        """Load what the page names and its modules import.
+
+        Whoever uses a `Schema` by hand may do so without awaiting anything.
+        """
+        sources = [module["source"] for module in setup["modules"]]
         imported = Modules.imported_names(sources)
-        if Modules.lacks_standard_modules(imported):
+        if imported & EXTRA_MODULES:
             await self._wait_for("extra")
         if imported & SCHEMAS_PACK:
             await self._wait_for("schemas")
         self._calls_need_schemas = any("Schema" in source for source in sources)
+        own = {stem_of(module["url"]) for module in setup["modules"]}
+        others = missing(imported - own - SCHEMAS_PACK - sys.stdlib_module_names)
+        await self._packages.load(setup.get("packages", []), setup.get("wheels", []), others)
 
-    async def _check_agent(self, message: Mapping[str, Any]) -> None:
+    async def _prepare_packages(self) -> None:
+        await self._wait_for("extra")
+        await self._wait_for("schemas")
+
+    async def _check_agent(self, message: Message, outlet: Outlet) -> None:
         self._hosted().agent(message["agent"])
-        self._outbox.say("result", id=message["id"], value=None)
+        outlet.result(None)
 
-    async def _call(self, message: Mapping[str, Any]) -> None:
+    async def _call(self, message: Message, outlet: Outlet) -> None:
         await self._wait_before_calls()
         value = await called(self._modules.function(message["target"]), message["args"])
-        self._outbox.say("result", id=message["id"], value=value)
+        outlet.result(value)
 
-    async def _stream(self, message: Mapping[str, Any]) -> None:
+    async def _stream(self, message: Message, outlet: Outlet) -> None:
         await self._wait_before_calls()
-        outlet = self._outlet(message["id"])
-        async with aclosing(items_of(self._modules.function(message["target"]), message["args"])) as items:
+        async with items_of(self._modules.function(message["target"]), message["args"]) as items:
             async for item in items:
-                outlet.send(portable(item))
-                await outlet.room()
+                if outlet.send(portable(item)):
+                    await outlet.room()
         outlet.end(None)
 
-    async def _session_prompt(self, message: Mapping[str, Any]) -> None:
-        await self._hosted().agent(message["agent"]).tools.ready()
-        turn = self._hosted().prompt(message)
+    async def _session_prompt(self, message: Message, outlet: Outlet) -> None:
+        turn = await self._hosted().prompt(message)
         accepted = await turn.accepted
-        value = {"messageId": accepted.message_id, "sessionId": accepted.session_id}
-        self._outbox.say("accepted", id=message["id"], value=value)
-        await show_turn(turn, self._outlet(message["id"]))
+        outlet.accept({"messageId": accepted.message_id, "sessionId": accepted.session_id})
+        await show_turn(turn, outlet)
 
-    async def _session_stream(self, message: Mapping[str, Any]) -> None:
-        await show_lines(self._hosted().session(message).stream(message["cursor"]), self._outlet(message["id"]))
+    async def _session_stream(self, message: Message, outlet: Outlet) -> None:
+        await show_lines(self._hosted().session(message).stream(message["cursor"]), outlet)
+        outlet.end(None)
 
-    async def _session_cancel(self, message: Mapping[str, Any]) -> None:
-        outcome = await self._hosted().session(message).cancel(message.get("messageId"))
-        self._outbox.say("result", id=message["id"], value=outcome)
+    async def _session_cancel(self, message: Message, outlet: Outlet) -> None:
+        outlet.result(await self._hosted().cancel(message))
 
-    async def _session_messages(self, message: Mapping[str, Any]) -> None:
+    async def _session_messages(self, message: Message, outlet: Outlet) -> None:
         messages = await self._hosted().session(message).messages()
-        self._outbox.say("result", id=message["id"], value=[encode(said) for said in messages])
+        outlet.result([encode(said) for said in messages])
 
     # What they share
 
@@ -208,17 +234,13 @@ class Dispatch:
         failure = await self._load(pack)
         if failure:
             facts = loads(failure)
-            raise LangfxError(
+            raise BootError(
                 facts["message"], code=facts["code"], retryable=facts["retryable"], details=facts.get("details")
             )
 
-    def _outlet(self, id: int) -> Outlet:
-        self._outlets[id] = outlet = Outlet(id, self._outbox)
-        return outlet
-
     async def _close(self) -> None:
         """End every command, say so, and let the worker be stopped."""
-        tasks = list(self._commands.values())
+        tasks = [running.task for running in self._running.values()]
         for task in tasks:
             task.cancel()
         if tasks:

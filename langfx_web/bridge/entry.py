@@ -9,22 +9,29 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from langfx_web.bridge.dispatch import Dispatch
+from langfx_web.bridge.packages import Installer
+from langfx_web.bridge.standard_library import ExtraFinder
+from langfx_web.bridge.timers import mend_timers
 from langfx_web.json_text import loads
 from langfx_web.transport.browser import use_pump
 
 if sys.platform == "emscripten":
-    from pyodide.ffi import create_proxy, to_js
+    from js import XMLHttpRequest
+    from pyodide.ffi import JsException, create_proxy, to_js
 else:
     # Elsewhere the module can be imported, and nothing of it called.
+    XMLHttpRequest: Any = None
+    JsException: Any = Exception
     create_proxy: Any = None
     to_js: Any = None
 
 MODULES_FOLDER = Path("/langfx/modules")
+EXTRA_PATH = Path("/lib/extra.zip")
 
 
 class PostToPage(Protocol):
@@ -34,6 +41,13 @@ class PostToPage(Protocol):
         """Send."""
 
 
+class Enter(Protocol):
+    """The worker's function that tells the page of a phase of the start."""
+
+    def __call__(self, phase: Literal["modules"], /) -> None:
+        """Tell."""
+
+
 class LoadPack(Protocol):
     """The worker's function that makes a set of packs importable: "" or the JSON text of an error."""
 
@@ -41,12 +55,19 @@ class LoadPack(Protocol):
         """Load, or wait for what is under way."""
 
 
-def start(post: PostToPage, open_exchange: Any, load: LoadPack, boot_text: str) -> Any:
+def start(
+    post: PostToPage,
+    open_exchange: Any,
+    load: LoadPack,
+    boot_text: str,
+    open_installer: Callable[[], Awaitable[Installer]],
+    enter: Enter,
+) -> Any:
     """Connect the two ends; the result is the function that takes each post of the page as text and buffers."""
     boot = loads(boot_text)
     # A restored memory snapshot would repeat the same numbers in every tab.
     random.seed()
-    _allow_negative_delays(asyncio.get_event_loop())
+    mend_timers(asyncio.get_event_loop())
     use_pump(open_exchange)
 
     def send(text: str, buffers: list[bytes]) -> None:
@@ -55,7 +76,15 @@ def start(post: PostToPage, open_exchange: Any, load: LoadPack, boot_text: str) 
             blobs.push(to_js(data).buffer)
         post(text, blobs)
 
-    dispatch = Dispatch(send, load=load, version=boot["version"], folder=MODULES_FOLDER)
+    _find_extra_modules(boot)
+    dispatch = Dispatch(
+        send,
+        load=load,
+        open_installer=open_installer,
+        enter=enter,
+        version=boot["version"],
+        folder=MODULES_FOLDER,
+    )
 
     def receive(text: str, blobs: Any) -> None:
         dispatch.receive(text, [blob.to_bytes() for blob in blobs])
@@ -63,7 +92,22 @@ def start(post: PostToPage, open_exchange: Any, load: LoadPack, boot_text: str) 
     return create_proxy(receive)
 
 
-def _allow_negative_delays(loop: Any) -> None:
-    """Pyodide's loop refuses a delay below zero, which asyncio allows and users' libraries rely on."""
-    original = loop.call_later
-    loop.call_later = lambda delay, callback, *args, **options: original(max(0.0, delay), callback, *args, **options)
+def _find_extra_modules(boot: Mapping[str, Any]) -> None:
+    if pack := boot.get("extra"):
+        hashes = {content["sha256"] for content in (pack, pack.get("unpacked", pack))}
+        url = f"{boot['base']}extra.pack"
+        sys.meta_path.append(ExtraFinder(lambda: _read_now(url), hashes=hashes, path=EXTRA_PATH))
+
+
+def _read_now(url: str) -> bytes:
+    """A file that an import statement waits for: the whole worker does."""
+    request = XMLHttpRequest.new()
+    try:
+        request.open("GET", url, False)
+        request.responseType = "arraybuffer"
+        request.send()
+        if request.status != 200:
+            raise OSError(f"status {request.status}")
+        return bytes(request.response.to_bytes())
+    except JsException as error:
+        raise OSError("no answer") from error

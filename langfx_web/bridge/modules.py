@@ -8,7 +8,6 @@ import keyword
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,11 +44,6 @@ class Modules:
                     names.add(node.module.partition(".")[0])
         return names
 
-    @staticmethod
-    def lacks_standard_modules(names: Iterable[str]) -> bool:
-        """Whether some of these names are of the standard library and cannot be imported yet."""
-        return any(name in sys.stdlib_module_names and find_spec(name) is None for name in names)
-
     def load(self, given: Iterable[Mapping[str, str]]) -> None:
         """Write and import modules given as `{url, source}`; they may import each other."""
         stems = []
@@ -57,7 +51,7 @@ class Modules:
         if str(self._folder) not in sys.path:
             sys.path.insert(0, str(self._folder))
         for module in given:
-            stem = _stem(module["url"])
+            stem = stem_of(module["url"])
             if stem in stems:
                 raise UserModuleError(f"two modules are named {stem}", module=stem)
             stems.append(stem)
@@ -105,7 +99,8 @@ class Modules:
             file, line = Path(error.filename).name, error.lineno
         where = f"{file}, line {line}" if line else file
         details = {"file": file, "line": line, "type": type(error).__name__, "traceback": user_traceback(error, own)}
-        return UserModuleError(f"{where}: {type(error).__name__}: {error}", module=stem, details=details)
+        text = f"{where}: {type(error).__name__}: {error}{_remedy(error)}"
+        return UserModuleError(text, module=stem, details=details)
 
     def _found_agents(self) -> dict[str, Agent]:
         found: dict[str, Agent] = {}
@@ -123,7 +118,16 @@ def user_traceback(error: BaseException, frames: Iterable[traceback.FrameSummary
     return "".join(lines)[:8000]
 
 
-def _stem(url: str) -> str:
+def _remedy(error: BaseException) -> str:
+    """What to do about a module that was not found, where that is in the page's hands."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or error.name in sys.stdlib_module_names:
+        return ""
+    top = error.name.partition(".")[0]
+    return f". If {top} is a package, name it in connect({{ packages: [...] }}), or build with it: --with NAME"
+
+
+def stem_of(url: str) -> str:
+    """The name that the module at `url` is imported by; `module_failed` if there is none."""
     name = unquote(urlsplit(url).path).rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     if not dot or ending != "py" or not stem.isidentifier() or keyword.iskeyword(stem):

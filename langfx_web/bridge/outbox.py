@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from langfx_web.bridge.wire import Portable, portable, with_paths
@@ -12,7 +12,7 @@ from langfx_web.json_text import Path
 Post = Callable[[str, list[bytes]], None]
 
 MAX_ITEMS = 256
-MAX_CHARACTERS = 64 * 1024
+MAX_SIZE = 64 * 1024
 
 
 class Outbox:
@@ -22,9 +22,12 @@ class Outbox:
         self._post = post
         self._texts: list[str] = []
         self._buffers: list[bytes] = []
-        self._items: list[Portable] = []
+        self._items: list[str] = []
         self._items_id = 0
-        self._weight = 0
+        self._big: list[Path] = []
+        self._blobs: list[Path] = []
+        self._count = 0
+        self._size = 0
         self._scheduled = False
 
     def say(self, kind: str, *, id: int | None = None, **fields: Any) -> None:
@@ -32,15 +35,22 @@ class Outbox:
         crossing = portable({"kind": kind, **({} if id is None else {"id": id}), **fields})
         self._close_items()
         self._texts.append(with_paths(crossing.text, big=crossing.big, blobs=crossing.blobs))
-        self._added(len(crossing.text), crossing.buffers)
+        self._buffers += crossing.buffers
+        self._added(crossing.size)
 
-    def say_item(self, id: int, item: Portable) -> None:
-        """Add one item of a stream; neighbours of one stream share a message."""
+    def say_item(self, id: int, item: Portable, size: int) -> None:
+        """Add one item of a stream, of this size; neighbours of one stream share a message."""
         if self._items_id != id:
             self._close_items()
             self._items_id = id
-        self._items.append(item)
-        self._added(len(item.text), ())
+        if item.big or item.blobs:
+            place = len(self._items)
+            self._big += [("items", place, *path) for path in item.big]
+            self._blobs += [("items", place, *path) for path in item.blobs]
+            self._buffers += item.buffers
+        self._items.append(item.text)
+        self._count += 1
+        self._added(size)
 
     def flush(self) -> None:
         """Post what is there, now."""
@@ -48,13 +58,12 @@ class Outbox:
         self._close_items()
         if self._texts:
             text, buffers = f"[{','.join(self._texts)}]", self._buffers
-            self._texts, self._buffers, self._weight = [], [], 0
+            self._texts, self._buffers, self._count, self._size = [], [], 0, 0
             self._post(text, buffers)
 
-    def _added(self, characters: int, buffers: Sequence[bytes]) -> None:
-        self._buffers.extend(buffers)
-        self._weight += characters
-        if self._weight >= MAX_CHARACTERS or len(self._items) >= MAX_ITEMS:
+    def _added(self, size: int) -> None:
+        self._size += size
+        if self._size >= MAX_SIZE or self._count >= MAX_ITEMS:
             self.flush()
         elif not self._scheduled:
             self._scheduled = True
@@ -63,13 +72,6 @@ class Outbox:
     def _close_items(self) -> None:
         if not self._items:
             return
-        items, self._items = self._items, []
-        big: list[Path] = []
-        blobs: list[Path] = []
-        for index, item in enumerate(items):
-            big += [("items", index, *path) for path in item.big]
-            blobs += [("items", index, *path) for path in item.blobs]
-            self._buffers += item.buffers
-        text = f'{{"kind":"items","id":{self._items_id},"items":[{",".join(item.text for item in items)}]}}'
-        self._texts.append(with_paths(text, big=big, blobs=blobs))
-        self._items_id = 0
+        text = f'{{"kind":"items","id":{self._items_id},"items":[{",".join(self._items)}]}}'
+        self._texts.append(with_paths(text, big=self._big, blobs=self._blobs))
+        self._items, self._items_id, self._big, self._blobs = [], 0, [], []

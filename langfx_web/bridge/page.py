@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from langfx_web.bridge.outbox import Outbox
-from langfx_web.errors import CredentialsError, ToolExecutionError
+from langfx_web.errors import CredentialsError, ToolExecutionError, ToolNotFoundError
+from langfx_web.masking import masked
 from langfx_web.tools import Tool, ToolContext
 
 CREDENTIAL_TIMEOUT = 30.0
 TOOL_TIMEOUT = 60.0
+
+Failure: TypeAlias = Callable[[str, str], Exception]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    answer: asyncio.Future[Any]
+    failure: Failure
 
 
 class Page:
@@ -21,30 +31,31 @@ class Page:
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
         self._ids = itertools.count(1)
-        self._open: dict[int, asyncio.Future[Any]] = {}
+        self._open: dict[int, _Question] = {}
 
     def answer(self, id: int, value: Any) -> None:
         """The page's answer to a question; late ones are dropped."""
-        future = self._open.pop(id, None)
-        if future is not None and not future.done():
-            future.set_result(value)
+        if question := self._open.pop(id, None):
+            question.answer.set_result(value)
 
-    def refuse(self, id: int, error: Exception) -> None:
-        """The page's error in place of an answer; late ones are dropped."""
-        future = self._open.pop(id, None)
-        if future is not None and not future.done():
-            future.set_exception(error)
+    def refuse(self, id: int, error: Mapping[str, Any]) -> None:
+        """What a handler of the page threw, in place of an answer; late ones are dropped."""
+        if question := self._open.pop(id, None):
+            text = str(error.get("message") or error.get("name") or "the page's handler failed without a message")
+            question.answer.set_exception(question.failure(str(error.get("name")), masked(text)))
 
-    async def ask(self, kind: str, **fields: Any) -> Any:
-        """Ask, and wait for the answer."""
+    async def ask(self, kind: str, failure: Failure, **fields: Any) -> Any:
+        """Ask, and wait for the answer; if nobody waits any more, the page's handler is told to stop.
+
+        `failure` makes the exception for a handler that threw, of the name and the message of what it threw.
+        """
         id_ = next(self._ids)
-        future = self._open[id_] = asyncio.get_running_loop().create_future()
+        question = self._open[id_] = _Question(asyncio.get_running_loop().create_future(), failure)
         try:
             self._outbox.say(kind, id=id_, **fields)
-            return await future
+            return await question.answer
         except asyncio.CancelledError:
-            if kind == "tool_call":
-                self._outbox.say("tool_cancel", id=id_)
+            self._outbox.say("tool_cancel", id=id_)
             raise
         finally:
             self._open.pop(id_, None)
@@ -53,9 +64,14 @@ class Page:
         """A tool of the page as a tool like any other; `invalid_tool` where its declaration is malformed."""
         name = declared.get("name", "")
 
+        def failure(kind: str, text: str) -> Exception:
+            missing = kind == ToolNotFoundError.__name__
+            return (ToolNotFoundError if missing else ToolExecutionError)(text, tool=name)
+
         async def call(arguments: dict[str, Any], context: ToolContext) -> Any:
             return await self.ask(
                 "tool_call",
+                failure,
                 name=name,
                 input=arguments,
                 executionId=context.execution_id,
@@ -77,14 +93,9 @@ class Page:
 
     async def credential(self, provider: str, session_id: str | None, rejected: bool) -> Any:
         """The page's credential for a provider; `credentials_failed` after 30 s or an error of its callback."""
+        fields = {"provider": provider, "sessionId": session_id, "rejected": rejected}
         try:
             async with asyncio.timeout(CREDENTIAL_TIMEOUT):
-                return await self.ask("credential_request", provider=provider, sessionId=session_id, rejected=rejected)
+                return await self.ask("credential_request", lambda _, text: CredentialsError(text), **fields)
         except TimeoutError:
             raise CredentialsError(f"the page gave no credential for {provider!r} within 30 s") from None
-
-    @staticmethod
-    def tool_failure(error: Mapping[str, Any], name: str = "") -> ToolExecutionError:
-        """What the page says of a tool that threw, as an exception."""
-        message = str(error.get("message") or error.get("name") or "the page's tool failed without a message")
-        return ToolExecutionError(message, tool=name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from langfx_web.bridge.modules import user_traceback
@@ -18,38 +20,62 @@ async def called(function: Callable[..., Any], args: Args) -> Any:
     try:
         value = function(**args) if isinstance(args, Mapping) else function(*args)
         return await value if inspect.isawaitable(value) else value
-    except Exception as error:
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
         raise as_user_error(error) from error
 
 
-async def items_of(function: Callable[..., Any], args: Args) -> AsyncGenerator[Any, None]:
+@asynccontextmanager
+async def items_of(function: Callable[..., Any], args: Args) -> AsyncGenerator[AsyncIterator[Any], None]:
     """What the function yields: a generator, async or not, or any iterable that it returns.
 
-    Closed as soon as nobody wants more. `invalid_argument` where there is nothing to iterate.
+    Closed at the end of `async with`. `invalid_argument` where there is nothing to iterate.
     """
     source = await called(function, args)
     if not hasattr(source, "__aiter__") and not hasattr(source, "__iter__"):
         raise InvalidArgumentError(f"a {type(source).__name__} cannot be streamed: return or yield items")
     try:
-        if hasattr(source, "__aiter__"):
-            async for item in source:
-                yield item
-        else:
-            for item in source:
-                yield item
-    except Exception as error:
+        # Handed on as it is: another generator around it would cost as much per item as the rest of the way.
+        yield source if hasattr(source, "__aiter__") else _Stepped(source)
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
         raise as_user_error(error) from error
     finally:
         await _closed(source)
 
 
-def as_user_error(error: Exception) -> LangfxError:
+class _Stepped:
+    """An iterable as an async iterator."""
+
+    def __init__(self, source: Iterable[Any]) -> None:
+        self._items = iter(source)
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        for item in self._items:
+            return item
+        raise StopAsyncIteration
+
+
+def as_user_error(error: BaseException) -> LangfxError:
     """An error of ours as it is; any other as a `UserCodeError` with its class and traceback, keys masked."""
     if isinstance(error, LangfxError):
         return error
     text = masked(str(error)) or "no message"
     details = {"type": type(error).__name__, "traceback": masked(user_traceback(error))}
     return UserCodeError(f"{type(error).__name__}: {text}"[:2000], details=details)
+
+
+def _is_failure(error: BaseException) -> bool:
+    """Whether the user's code failed: `sys.exit()` and a cancellation of its own making are failures, too."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and not task.cancelling()
+    return isinstance(error, (Exception, SystemExit))
 
 
 async def _closed(source: Any) -> None:

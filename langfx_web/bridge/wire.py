@@ -7,12 +7,15 @@ their paths in `big`. Envelopes are checked here, in plain code, against a close
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from langfx_web.errors import BridgeError, JSONTextError, LangfxError, NotPortableError
-from langfx_web.json_text import Path, dumps, loads, plain
+from langfx_web.json_text import Path, dumps, is_json, loads, plain
+from langfx_web.masking import masked
 
 PROTOCOL = 1
 MAX_TEXT = 24 * 2**20
@@ -27,7 +30,14 @@ _SESSION: dict[str, tuple[type, ...]] = {**_ID, "agent": (str,), "session": (str
 COMMANDS: dict[str, tuple[dict[str, tuple[type, ...]], dict[str, tuple[type, ...]]]] = {
     "setup": (
         {**_ID, "protocol": (int,), "modules": (list,), "tools": (list,), "credentials": (bool,)},
-        {"version": (str,), "store": (str, dict), "resume": (bool,), "provider": (list, dict)},
+        {
+            "version": (str,),
+            "store": (str, dict),
+            "resume": (bool,),
+            "provider": (list, dict),
+            "packages": (list,),
+            "wheels": (list,),
+        },
     ),
     "call": ({**_ID, "target": (str,), "args": (dict, list)}, {}),
     "stream": ({**_ID, "target": (str,), "args": (dict, list)}, {}),
@@ -52,20 +62,33 @@ COMMANDS: dict[str, tuple[dict[str, tuple[type, ...]], dict[str, tuple[type, ...
     "credential_error": ({**_ID, "error": (dict,)}, {}),
     "close": ({}, {"handoff": (bool,)}),
 }
+NOTES = frozenset({"cancel", "credit", "tool_result", "tool_error", "credential_result", "credential_error", "close"})
+"""Kinds that get no end of their own; their ids name something else that has one."""
+
+_DECIMAL = re.compile(r"-?[0-9]{1,4300}")
+"""Python reads and writes no longer integers as text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not frozen, as frozen dataclasses take three times as long to make, and one of these is made per item of a stream.
+@dataclass(slots=True, kw_only=True)
 class Portable:
     """A value ready to cross: its JSON text, where its big integers and bytes belong, and the bytes."""
 
     text: str
-    big: list[Path] = field(default_factory=list)
-    blobs: list[Path] = field(default_factory=list)
-    buffers: list[bytes] = field(default_factory=list)
+    big: Sequence[Path] = ()
+    blobs: Sequence[Path] = ()
+    buffers: Sequence[bytes] = ()
+
+    @property
+    def size(self) -> int:
+        """Characters of text and bytes together."""
+        return len(self.text) + (sum(map(len, self.buffers)) if self.buffers else 0)
 
 
 def portable(value: Any) -> Portable:
     """Make a Python value ready to cross; `NotPortableError` has the path of what cannot."""
+    if is_json(value, largest=SAFE_INTEGER) and len(text := dumps(value)) <= MAX_TEXT:
+        return Portable(text=text)
     big: list[Path] = []
     blobs: list[Path] = []
     buffers: list[bytes] = []
@@ -75,7 +98,7 @@ def portable(value: Any) -> Portable:
             if -SAFE_INTEGER <= item <= SAFE_INTEGER:
                 return item
             big.append(path)
-            return str(item)
+            return _decimal(item, path)
         if isinstance(item, (bytes, bytearray, memoryview)):
             blobs.append(path)
             buffers.append(bytes(item))
@@ -90,6 +113,13 @@ def portable(value: Any) -> Portable:
     return Portable(text=text, big=big, blobs=blobs, buffers=buffers)
 
 
+def _decimal(number: int, path: Path) -> str:
+    try:
+        return str(number)
+    except ValueError:
+        raise NotPortableError("an integer of more than 4300 digits cannot go to the page", path=path) from None
+
+
 def with_paths(text: str, *, big: Sequence[Path] = (), blobs: Sequence[Path] = ()) -> str:
     """The text of a message, with the paths of its big integers and bytes added where it has any."""
     for name, paths in (("big", big), ("blobs", blobs)):
@@ -101,7 +131,7 @@ def with_paths(text: str, *, big: Sequence[Path] = (), blobs: Sequence[Path] = (
 def read(text: str, buffers: Sequence[bytes]) -> Iterator[dict[str, Any] | BridgeError]:
     """The messages of a post, each checked, in order; one that breaks the protocol comes as its error.
 
-    The error's `details["id"]` is the id of the message, where it has one.
+    The error's `details["id"]` is the id of the command that it ends, where it is a command and has one.
     """
     try:
         messages = loads(text)
@@ -116,62 +146,85 @@ def read(text: str, buffers: Sequence[bytes]) -> Iterator[dict[str, Any] | Bridg
         try:
             yield _checked(message, left)
         except BridgeError as error:
+            error.details |= _address(message)
             yield error
 
 
 def _checked(message: Any, buffers: Iterator[bytes]) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise BridgeError("a message must be an object")
-    id_ = message.get("id")
-    details = {"id": id_} if isinstance(id_, int) and not isinstance(id_, bool) and id_ > 0 else {}
-    for path in message.pop("blobs", ()):
-        _put(message, path, next(buffers, None), details)
-    for path in message.pop("big", ()):
-        _put(message, path, int(_get(message, path, details)), details)
+    _restore(message, buffers)
     kind = message.get("kind")
-    if kind not in COMMANDS:
-        raise BridgeError(f"there is no message of the kind {kind!r}", details=details)
+    if not isinstance(kind, str) or kind not in COMMANDS:
+        raise BridgeError(f"there is no message of the kind {kind!r}")
     required, optional = COMMANDS[kind]
     for name, types in (required | optional).items():
         if name not in message:
             if name in required:
-                raise BridgeError(f"{kind}: the field {name!r} is missing", details=details)
+                raise BridgeError(f"{kind}: the field {name!r} is missing")
         elif not _is_a(message[name], types):
-            raise BridgeError(
-                f"{kind}: the field {name!r} is no {' or '.join(t.__name__ for t in types)}", details=details
-            )
-    if "id" in required and not details:
+            raise BridgeError(f"{kind}: the field {name!r} is no {' or '.join(t.__name__ for t in types)}")
+    if "id" in required and message["id"] <= 0:
         raise BridgeError(f"{kind}: an id must be a positive integer")
     return message
+
+
+def _address(message: Any) -> dict[str, int]:
+    if not isinstance(message, dict):
+        return {}
+    kind, id_ = message.get("kind"), message.get("id")
+    if not isinstance(id_, int) or isinstance(id_, bool) or id_ <= 0 or (isinstance(kind, str) and kind in NOTES):
+        return {}
+    return {"id": id_}
 
 
 def _is_a(value: object, types: tuple[type, ...]) -> bool:
     return isinstance(value, types) and not (isinstance(value, bool) and bool not in types and object not in types)
 
 
-def _get(message: Any, path: Any, details: dict[str, Any]) -> Any:
-    try:
-        for step in path:
-            message = message[step]
-    except (KeyError, IndexError, TypeError):
-        raise BridgeError("a path leads to no place in its message", details=details) from None
-    return message
+def _restore(message: dict[str, Any], buffers: Iterator[bytes]) -> None:
+    """Put bytes and big integers where the message says they belong."""
+    blobs, big = message.pop("blobs", []), message.pop("big", [])
+    if not isinstance(blobs, list) or not isinstance(big, list):
+        raise BridgeError("blobs and big must be lists of paths")
+    # All of this message's buffers are taken before any is looked at, so that an error shifts no other message's.
+    for path, data in [(path, next(buffers, None)) for path in blobs]:
+        if data is None:
+            raise BridgeError("a message names more buffers than came with it")
+        holder, key = _place(message, path)
+        holder[key] = data
+    for path in big:
+        holder, key = _place(message, path)
+        if not isinstance(holder[key], str) or not _DECIMAL.fullmatch(holder[key]):
+            raise BridgeError("a big integer must be decimal text")
+        holder[key] = int(holder[key])
 
 
-def _put(message: Any, path: Any, value: Any, details: dict[str, Any]) -> None:
+def _place(message: dict[str, Any], path: Any) -> tuple[Any, Any]:
+    """The object or array that holds what a path leads to, and its key there."""
     if not isinstance(path, list) or not path:
-        raise BridgeError("a path must be a list of keys and indices", details=details)
-    _get(message, path, details)
-    _get(message, path[:-1], details)[path[-1]] = value
+        raise BridgeError("a path must be a list of keys and indices")
+    holder: Any = message
+    try:
+        for step in path[:-1]:
+            holder = holder[step]
+        found = isinstance(holder, (dict, list)) and holder[path[-1]] is not ...
+    except (KeyError, IndexError, TypeError):
+        found = False
+    if not found:
+        raise BridgeError("a path leads to no place in its message")
+    return holder, path[-1]
 
 
 def error_fields(error: BaseException) -> dict[str, Any]:
     """An exception as the page sees it: code, name, message, retryable, details."""
+    details: dict[str, Any] = {}
+    name, code, retryable, message = type(error).__name__, "internal", False, masked(str(error))
     if isinstance(error, LangfxError):
         details = {key: value for key, value in error.details.items() if _is_plain(value)}
-        name, code, retryable, message = type(error).__name__, error.code, error.retryable, error.message
-    else:
-        details, name, code, retryable, message = {}, type(error).__name__, "internal", False, str(error)
+        code, retryable, message = error.code, error.retryable, error.message
+    elif isinstance(error, asyncio.CancelledError):
+        name, code, message = "AbortError", "cancelled", "cancelled"
     return {"code": code, "name": name, "message": message, "retryable": retryable, "details": details}
 
 

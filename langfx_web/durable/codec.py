@@ -58,7 +58,11 @@ def decode(data: bytes, *, seq: int) -> Record:
 
 def json_bytes(value: object) -> bytes:
     """A JSON value as UTF-8; half a surrogate pair, which UTF-8 has no form for, becomes U+FFFD."""
-    text = dumps(value)
+    return utf8(dumps(value))
+
+
+def utf8(text: str) -> bytes:
+    """JSON text as UTF-8, as `json_bytes` gives it."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:

@@ -140,9 +140,14 @@ class Journal:
         self._enqueue(entry)
         return entry.record_bytes
 
+    @property
+    def is_full(self) -> bool:
+        """Whether too many lines are queued."""
+        return self._waiting_lines >= MAX_EVENTS or self._waiting_bytes >= MAX_EVENT_BYTES
+
     async def room(self) -> None:
         """Wait while too many lines are queued."""
-        await self._until(lambda: self._waiting_lines < MAX_EVENTS and self._waiting_bytes < MAX_EVENT_BYTES)
+        await self._until(lambda: not self.is_full)
 
     async def stored(self, *, barrier: bool = False) -> None:
         """Wait until all that was put is stored; with `barrier` also so that it outlives a loss of power."""

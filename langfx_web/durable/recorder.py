@@ -56,7 +56,8 @@ class JournalRecorder:
         elif isinstance(event, ToolStart):
             self._open[event.execution_id].since = self._clock.monotonic()
         self._put(events=[event])
-        await self._journal.room()
+        if self._journal.is_full:
+            await self._journal.room()
 
     async def replied(self, step: int, message: AIMessage, calls: Sequence[PlannedCall]) -> None:
         """Queue the reply; it is stored with what follows."""

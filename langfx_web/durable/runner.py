@@ -51,9 +51,7 @@ class Runner:
         self.replica = Replica(store, session_id, is_new=is_new)
         self._agent = agent
         self._new_id = new_id
-        self._inbox = Inbox(
-            store, session_id, self.replica, agent=agent.name, clock=clock, changed=self._changed
-        )
+        self._inbox = Inbox(store, session_id, self.replica, agent=agent.name, clock=clock, changed=self._changed)
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_working = False
@@ -205,9 +203,7 @@ class Runner:
         if conversation.open is not None:
             abandoned = conversation.open
             lines = await count(self.store, self.id, abandoned.start.cursor, abandoned.input.message_id)
-            self._outcomes[abandoned.input.message_id] = put_unknown(
-                journal, abandoned, lines=lines, clock=self.clock
-            )
+            self._outcomes[abandoned.input.message_id] = put_unknown(journal, abandoned, lines=lines, clock=self.clock)
             await journal.open()
         elif conversation.waiting and conversation.waiting[0].cancelled:
             cancelled = conversation.waiting[0].input

@@ -147,9 +147,7 @@ class Turn:
             yield (await self._replayed(),)
             return
         runner, submission = self._runner, self._submission
-        lines = follow(
-            runner.store, runner.id, submission.cursor, clock=runner.clock, given_up=submission.given_up
-        )
+        lines = follow(runner.store, runner.id, submission.cursor, clock=runner.clock, given_up=submission.given_up)
         async with aclosing(lines) as pages:
             async for page in pages:
                 batch = tuple(line for line in page if line.message_id == self.message_id)

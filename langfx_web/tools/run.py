@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from langfx_web.errors import LangfxError, ToolExecutionError, ToolOutputError, ToolTimeoutError
+from langfx_web.errors import LangfxError, ToolExecutionError, ToolNotFoundError, ToolOutputError, ToolTimeoutError
 from langfx_web.masking import masked
 from langfx_web.tools.context import ToolContext
 from langfx_web.tools.tool import PreparedCall, ToolResult
@@ -31,7 +31,7 @@ async def run_call(prepared: PreparedCall, context: ToolContext) -> ToolOutcome:
     a failed call like any other.
     """
     tool = prepared.tool
-    task = asyncio.ensure_future(tool.run(prepared.arguments, context))
+    task = asyncio.ensure_future(_run(prepared, context))
     try:
         done, _ = await asyncio.wait({task}, timeout=tool.timeout)
     except asyncio.CancelledError:
@@ -43,12 +43,21 @@ async def run_call(prepared: PreparedCall, context: ToolContext) -> ToolOutcome:
     return _outcome(prepared, task)
 
 
+async def _run(prepared: PreparedCall, context: ToolContext) -> ToolResult:
+    tool = prepared.tool
+    try:
+        return await tool.run(prepared.arguments, context)
+    except SystemExit as error:
+        # Left alone, it would end the loop that every other task runs in.
+        raise ToolExecutionError(f"the tool {tool.name} called sys.exit({error.code})", tool=tool.name) from error
+
+
 def _outcome(prepared: PreparedCall, task: asyncio.Task[ToolResult]) -> ToolOutcome:
     name = prepared.tool.name
     if task.cancelled():
         return _failed(ToolExecutionError(f"the tool {name} was cancelled from inside", tool=name))
     error = task.exception()
-    if isinstance(error, ToolOutputError):
+    if isinstance(error, (ToolOutputError, ToolNotFoundError)):
         return _failed(error)
     if error is not None:
         failure = ToolExecutionError(failure_text(error, name), tool=name, details={"type": type(error).__name__})

@@ -17,13 +17,10 @@ from langfx_web.transport.base import Request, Response, origin, refuse_insecure
 if sys.platform == "emscripten":
     import js
     from pyodide.ffi import JsException, to_js
-
-    HTTPS_PAGE = js.location.protocol == "https:" if hasattr(js, "location") else False
 else:
     # Elsewhere the module can be imported and given exchanges made in Python.
     js: Any = None
     JsException = OSError
-    HTTPS_PAGE = False
 
     def to_js(value: object) -> Any:
         """Nothing crosses a border here."""
@@ -42,7 +39,7 @@ class BrowserTransport:
 
     async def send(self, request: Request) -> Response:
         """Send; `unreachable` also stands for a refused preflight, which a page cannot tell from a dead line."""
-        refuse_insecure(request, https_page=HTTPS_PAGE)
+        refuse_insecure(request, https_page=_is_https_page())
         head = dumps({"method": request.method, "url": request.url, "headers": dict(request.headers)})
         body = None if request.body is None else to_js(request.body)
         open_exchange = self._open or (_pump[0] if _pump else FetchExchange)
@@ -128,6 +125,11 @@ class FetchExchange:
             if self._reader is not None:
                 # A JavaScript function swallows the rejection: a Python one would have to be kept alive for it.
                 self._reader.cancel().catch(js.Boolean)
+
+
+def _is_https_page() -> bool:
+    """Asked for at each request: nothing of a page may be kept in a memory snapshot."""
+    return bool(js and hasattr(js, "location") and js.location.protocol == "https:")
 
 
 def use_pump(open_exchange: OpenExchange | None) -> None:

@@ -6,6 +6,7 @@ Follows the event stream format of the HTML standard, with what gateways make of
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from langfx_web.errors import JSONTextError, TransportError
@@ -14,6 +15,7 @@ from langfx_web.json_text import loads
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_USUAL_EVENT = re.compile(rb"(?:event: ([^\n]+)\n)?data: (\{[^\n]*)\n\n")
 
 
 class ServerEvent(NamedTuple):
@@ -51,18 +53,16 @@ class SSEDecoder:
         if b"\r" in chunk:
             self._after_cr = chunk.endswith(b"\r")
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        lines = chunk.split(b"\n")
-        rest = lines.pop()
         events: list[ServerEvent] = []
-        if lines:
+        if b"\n" in chunk:
             if self._line:
-                lines[0] = bytes(self._line) + lines[0]
+                chunk = bytes(self._line) + chunk
                 self._line.clear()
             if self._first_line:
                 self._first_line = False
-                lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
-            self._read(lines, events)
-        self._line += rest
+                chunk = chunk.removeprefix(_BYTE_ORDER_MARK)
+            chunk = self._read_lines(chunk, events)
+        self._line += chunk
         if len(self._line) + self._size > self._max:
             self._overflow()
         return events
@@ -73,7 +73,7 @@ class SSEDecoder:
         self._line.clear()
         events: list[ServerEvent] = []
         if last:
-            self._read([last.removeprefix(_BYTE_ORDER_MARK) if self._first_line else last], events)
+            self._read(last.removeprefix(_BYTE_ORDER_MARK) if self._first_line else last, events)
         if self._data:
             data = b"\n".join(self._data).decode("utf-8", "replace")
             if data.strip().startswith("[DONE]") or _is_json(data):
@@ -83,18 +83,38 @@ class SSEDecoder:
         self._reset()
         return events
 
-    def _read(self, lines: list[bytes], events: list[ServerEvent]) -> None:
-        for line in lines:
-            if line.startswith(b"data: "):
-                self._data.append(line[6:])
-                self._size += len(line)
-            elif not line:
-                if self._data:
-                    self._dispatch(events)
-                self._event = ""
-            elif not line.startswith(b":"):
-                name, _, value = line.partition(b":")
-                self._field(name, value.removeprefix(b" "))
+    def _read_lines(self, text: bytes, events: list[ServerEvent]) -> bytes:
+        """Read whole lines, and events in their usual form in one go; what is left is the beginning of a line."""
+        position = 0
+        while True:
+            if not self._data and not self._event:
+                position = self._read_usual(text, position, events)
+            end = text.find(b"\n", position)
+            if end < 0:
+                return text[position:]
+            self._read(text[position:end], events)
+            position = end + 1
+
+    def _read_usual(self, text: bytes, position: int, events: list[ServerEvent]) -> int:
+        while found := _USUAL_EVENT.match(text, position):
+            name, data = found.groups(b"")
+            if len(data) > self._max:
+                self._overflow()
+            position = found.end()
+            events.append(ServerEvent(name.decode("utf-8", "replace"), data.decode("utf-8", "replace"), self._id))
+        return position
+
+    def _read(self, line: bytes, events: list[ServerEvent]) -> None:
+        if line.startswith(b"data: "):
+            self._data.append(line[6:])
+            self._size += len(line)
+        elif not line:
+            if self._data:
+                self._dispatch(events)
+            self._event = ""
+        elif not line.startswith(b":"):
+            name, _, value = line.partition(b":")
+            self._field(name, value.removeprefix(b" "))
 
     def _field(self, name: bytes, value: bytes) -> None:
         if name == b"data":

@@ -14,13 +14,27 @@ from langfx_web.bridge.wire import PROTOCOL
 
 
 class FakePage:
-    """The page's end: `posts` has every post as (messages, buffers)."""
+    """The page's end: `posts` has every post as (messages, buffers), `phases` what the start was said to do."""
 
-    def __init__(self, folder: Path, *, load: Callable[[str], Any] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        load: Callable[[str], Any] | None = None,
+        open_installer: Callable[[], Any] | None = None,
+    ) -> None:
         self.posts: list[tuple[list[dict[str, Any]], list[bytes]]] = []
         self._ids = itertools.count(1)
         self._arrived = asyncio.Event()
-        self.dispatch = Dispatch(self._take, load=load or _no_failure, version="0.1.0", folder=folder)
+        self.phases: list[str] = []
+        self.dispatch = Dispatch(
+            self._take,
+            load=load or _no_failure,
+            open_installer=open_installer or FakeInstaller().open,
+            enter=self.phases.append,
+            version="0.1.0",
+            folder=folder,
+        )
 
     def _take(self, text: str, buffers: list[bytes]) -> None:
         self.posts.append((json.loads(text), buffers))
@@ -83,6 +97,58 @@ class FakePage:
         }
         self.command("setup", **(options | {"modules": given} | fields))
         return await self.wait(lambda message: message["kind"] in ("ready", "error"))
+
+
+class FakeInstaller:
+    """A bundle with wheels of one module each, which it writes into a folder on the import path.
+
+    `packages` are entries of its lock by name, `broken` are wire errors by name or address, `files` bytes by address.
+    """
+
+    def __init__(self, packages: Mapping[str, Any] | None = None, *, site: Path | None = None) -> None:
+        self.packages = dict(packages or {})
+        self.site = site
+        self.broken: dict[str, dict[str, Any]] = {}
+        self.files: dict[str, bytes] = {}
+        self.locks: list[str] = []
+        self.installed: list[str] = []
+        self.read_hashes: list[str] = []
+
+    async def open(self) -> FakeInstaller:
+        """What `Packages` is given to come by it."""
+        return self
+
+    async def lock(self, file: str) -> str:
+        """The lock, under whatever name."""
+        self.locks.append(file)
+        return json.dumps(self.broken.get(file, {"packages": self.packages}))
+
+    async def install(self, wheels: str) -> str:
+        """Write the modules of those that are not broken."""
+        failures = []
+        for wheel in json.loads(wheels):
+            if wheel["name"] in self.broken:
+                failures.append({"name": wheel["name"], "error": self.broken[wheel["name"]]})
+                continue
+            self.installed.append(f"{wheel['name']} {wheel['url']} {wheel['to']}")
+            for name in self.packages[wheel["name"]].get("has", self.packages[wheel["name"]]["imports"]):
+                assert self.site is not None
+                (self.site / f"{name}.py").write_text(f"NAME = {name!r}\n")
+        return json.dumps(failures)
+
+    async def read(self, url: str, sha256: str) -> Any:
+        """The bytes of a file."""
+        self.read_hashes.append(sha256)
+        return json.dumps(self.broken[url]) if url in self.broken else _Buffer(self.files[url])
+
+
+class _Buffer:
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def to_bytes(self) -> bytes:
+        """As a buffer of JavaScript has it."""
+        return self._content
 
 
 async def _no_failure(pack: str) -> str:

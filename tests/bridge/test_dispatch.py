@@ -10,7 +10,7 @@ import pytest
 from tests.bridge.fake_page import FakePage
 
 SHOP = '''
-import asyncio
+import asyncio, sys
 import langfx_web as lf
 
 @lf.tool(idempotent=True)
@@ -27,6 +27,7 @@ support = lf.Agent(
     tools=[get_order],
 )
 echo = lf.Agent(name="echo", lm=lf.testing.Echo(chunk_size=1))
+keyed = lf.Agent(name="keyed", lm=lf.llms.Anthropic(model="m", api_key=lf.page_credential("anthropic")))
 shower = lf.Agent(name="shower", lm=model(lf.AIMessage(lf.ToolCall("c1", "show", {"what": "7"})), "Shown."))
 
 def add(a, b=1): return a + b
@@ -43,6 +44,9 @@ async def forever():
 async def half():
     yield 1
     raise ValueError("half way")
+def leaves(): sys.exit(3)
+async def cancels_itself(): raise asyncio.CancelledError
+def odd(): return {"set": {1}}
 '''
 
 SHOW = {
@@ -57,7 +61,7 @@ SHOW = {
 async def shop(page: FakePage) -> FakePage:
     """A page whose worker is ready."""
     ready = await page.setup({"dispatch_shop": SHOP}, tools=[SHOW])
-    assert ready == {"kind": "ready", "version": "0.1.0", "agents": ["echo", "shower", "support"]}
+    assert ready == {"kind": "ready", "version": "0.1.0", "agents": ["echo", "keyed", "shower", "support"]}
     return page
 
 
@@ -75,6 +79,9 @@ async def test_calls(shop: FakePage) -> None:
         ("dispatch_shop:add", [], "user_code_failed"),
         ("dispatch_shop:broken", [], "user_code_failed"),
         ("dispatch_shop:later", [1, 2], "user_code_failed"),
+        ("dispatch_shop:leaves", [], "user_code_failed"),
+        ("dispatch_shop:cancels_itself", [], "user_code_failed"),
+        ("dispatch_shop:odd", [], "not_portable"),
     ],
 )
 async def test_calls_that_fail(shop: FakePage, target, args, code) -> None:
@@ -101,7 +108,7 @@ async def test_streams(shop: FakePage) -> None:
     assert (end["error"]["code"], shop.items(id_)) == ("user_code_failed", [1])
 
 
-async def test_an_unread_stream_pauses_and_goes_on(shop: FakePage) -> None:
+async def test_platform_22_an_unread_stream_pauses_and_goes_on(shop: FakePage) -> None:
     """At 256 items; credit brings the rest, losslessly."""
     id_ = shop.command("stream", target="dispatch_shop:count", args=[1000])
     await shop.wait(lambda message: len(shop.items(id_)) >= 256)
@@ -150,7 +157,7 @@ async def test_a_turn(shop: FakePage) -> None:
     assert (await shop.end(stream))["error"]["code"] == "cancelled"
 
 
-async def test_the_end_of_an_unread_turn_is_told_at_once(shop: FakePage) -> None:
+async def test_platform_23_the_end_of_an_unread_turn_is_told_at_once(shop: FakePage) -> None:
     """With the number of lines due; they follow as the page reads."""
     id_ = shop.command("session_prompt", agent="echo", session=None, input="x" * 600)
     end = await shop.end(id_)
@@ -173,7 +180,7 @@ async def test_a_page_tool(shop: FakePage) -> None:
     assert [(line["content"], line["isError"]) for line in ends] == [('{"shown":true}', False)]
 
 
-async def test_a_page_tool_that_throws_is_told_to_the_model(shop: FakePage) -> None:
+async def test_platform_30_a_page_tool_that_throws_is_told_to_the_model(shop: FakePage) -> None:
     """And late answers are dropped."""
     id_ = shop.command("session_prompt", agent="shower", session="s-2", input="Show.")
     call = await shop.wait(lambda message: message["kind"] == "tool_call")
@@ -183,6 +190,16 @@ async def test_a_page_tool_that_throws_is_told_to_the_model(shop: FakePage) -> N
     assert (await shop.end(id_))["value"]["stopReason"] == "end_turn"
     (end,) = [line for line in shop.items(id_) if line["type"] == "tool_end"]
     assert (end["content"], end["errorCode"]) == ("no map", "tool_failed")
+
+
+async def test_platform_30_a_page_that_lacks_a_declared_tool(shop: FakePage) -> None:
+    """Is told to the model as any other unknown tool."""
+    id_ = shop.command("session_prompt", agent="shower", session="s-4", input="Show.")
+    call = await shop.wait(lambda message: message["kind"] == "tool_call")
+    shop.tell("tool_error", id=call["id"], error={"name": "ToolNotFoundError", "message": "The page has no tool show."})
+    assert (await shop.end(id_))["value"]["stopReason"] == "end_turn"
+    (end,) = [line for line in shop.items(id_) if line["type"] == "tool_end"]
+    assert (end["isError"], end["errorCode"]) == (True, "tool_not_found")
 
 
 async def test_cancelling_a_turn_cancels_its_page_tool(shop: FakePage) -> None:
@@ -197,6 +214,28 @@ async def test_cancelling_a_turn_cancels_its_page_tool(shop: FakePage) -> None:
     assert (await shop.end(id_))["value"]["stopReason"] == "cancelled"
 
 
+async def test_platform_24_cancelling_a_turn_that_waits_for_a_credential(page: FakePage) -> None:
+    """Ends it at once; the answer, when it comes, serves the next turn."""
+    await page.setup({"waiting_shop": SHOP}, credentials=True)
+    id_ = page.command("session_prompt", agent="keyed", session="s-5", input="Hello.")
+    request = await page.wait(lambda message: message["kind"] == "credential_request")
+    assert (await page.ask("session_cancel", agent="keyed", session="s-5"))["value"] == "cancelled"
+    assert (await page.end(id_))["value"]["stopReason"] == "cancelled"
+    page.tell("credential_result", id=request["id"], value="in-time-for-the-next")
+    assert len([message for message in page.messages if message["kind"] == "credential_request"]) == 1
+
+
+async def test_a_credential_error_shows_no_key(page: FakePage) -> None:
+    """What the page's callback said is the turn's error, with anything like a key masked."""
+    await page.setup({"refused_shop": SHOP}, credentials=True)
+    id_ = page.command("session_prompt", agent="keyed", session=None, input="Hello.")
+    request = await page.wait(lambda message: message["kind"] == "credential_request")
+    error = {"name": "Error", "message": "no right to sk-abcdef123456"}
+    page.tell("credential_error", id=request["id"], error=error)
+    result = (await page.end(id_))["value"]
+    assert (result["error"]["code"], result["error"]["message"]) == ("credentials_failed", "no right to ***")
+
+
 async def test_cancelling_a_command(shop: FakePage) -> None:
     """Has one end, `cancelled`; cancelling what is gone does nothing."""
     id_ = shop.command("call", target="dispatch_shop:forever", args=[])
@@ -206,6 +245,44 @@ async def test_cancelling_a_command(shop: FakePage) -> None:
     shop.tell("cancel", id=id_)
     shop.tell("credit", id=id_, items=1, bytes=1)
     assert len([message for message in shop.messages if message.get("id") == id_]) == 1
+
+
+async def test_platform_24_a_cancel_that_comes_with_its_command(shop: FakePage) -> None:
+    """Ends it all the same, though it has not begun."""
+    commands = [
+        {"kind": "call", "id": 50, "target": "dispatch_shop:forever", "args": []},
+        {"kind": "stream", "id": 51, "target": "dispatch_shop:count", "args": [3]},
+        {"kind": "session_prompt", "id": 52, "agent": "echo", "session": None, "input": "x"},
+    ]
+    shop.dispatch.receive(json.dumps([*commands, *({"kind": "cancel", "id": id_} for id_ in (50, 51, 52))]), [])
+    for id_ in (50, 51, 52):
+        assert (await shop.end(id_))["error"]["code"] == "cancelled"
+        assert len([message for message in shop.messages if message.get("id") == id_]) == 1
+
+
+@pytest.mark.parametrize("target", [{"messageId": "m-1"}, {}])
+async def test_platform_24_a_cancel_right_behind_the_first_prompt_of_a_conversation(shop: FakePage, target) -> None:
+    """Is not lost: the turn is cancelled, though nothing of it was stored when the cancel came."""
+    prompt = {"kind": "session_prompt", "agent": "shower", "session": "s-quick", "input": "Show.", "messageId": "m-1"}
+    cancel = {"kind": "session_cancel", "agent": "shower", "session": "s-quick", **target}
+    shop.dispatch.receive(json.dumps([{**prompt, "id": 60}, {**cancel, "id": 61}]), [])
+    assert (await shop.end(61))["value"] == "cancelled"
+    assert (await shop.end(60))["value"]["stopReason"] == "cancelled"
+
+
+async def test_platform_23_turns_that_nobody_reads_do_not_use_up_the_commands(shop: FakePage, monkeypatch) -> None:
+    """Once the end is told, only the lines wait; the page may drop them."""
+    monkeypatch.setattr("langfx_web.bridge.dispatch.MAX_COMMANDS", 3)
+    ids = []
+    for _ in range(5):
+        ids.append(shop.command("session_prompt", agent="echo", session=None, input="x" * 300))
+        assert (await shop.end(ids[-1]))["kind"] == "end"
+    waiting = [shop.command("call", target="dispatch_shop:forever", args=[]) for _ in range(4)]
+    assert (await shop.end(waiting[-1]))["error"]["code"] == "too_many_commands"
+    for id_ in (*ids, waiting[0]):
+        shop.tell("cancel", id=id_)
+    assert (await shop.end(waiting[0]))["error"]["code"] == "cancelled"
+    assert [message for message in shop.messages if message["kind"] == "error" and message["id"] in ids] == []
 
 
 @pytest.mark.parametrize(
@@ -230,7 +307,7 @@ async def test_bad_commands(shop: FakePage, kind, fields, code) -> None:
     assert (await shop.ask("call", target="dispatch_shop:add", args=[1]))["value"] == 2
 
 
-async def test_ids_are_never_reused(shop: FakePage) -> None:
+async def test_platform_29_ids_are_never_reused(shop: FakePage) -> None:
     """A second command under an old id is refused and does nothing."""
     shop.tell("call", id=1, target="dispatch_shop:add", args=[1])
     error = await shop.wait(lambda message: message["kind"] == "error" and message.get("id") == 1)
@@ -344,12 +421,30 @@ async def test_an_agent_with_typed_tools_waits_for_pydantic(late: FakePage, pack
     assert set(packs.wanted) == {"schemas"}
 
 
+@pytest.mark.parametrize("target", [{"messageId": "m-1"}, {}])
+async def test_platform_24_a_prompt_that_waits_for_pydantic_can_be_cancelled(
+    late: FakePage, packs: Packs, target: dict[str, str]
+) -> None:
+    """Nothing is stored, and nothing runs when pydantic has come; other prompts go on."""
+    session = {"agent": "typed", "session": "s-early"}
+    id_ = late.command("session_prompt", **session, input="4", messageId="m-1")
+    other = late.command("session_prompt", agent="typed", session="s-other", input="4", messageId="m-1")
+    await packs.asked.wait()
+    assert (await late.ask("session_cancel", **session, messageId="m-2"))["value"] == "none"
+    assert (await late.ask("session_cancel", **session, **target))["value"] == "cancelled"
+    assert (await late.end(id_))["error"]["code"] == "cancelled"
+    for _ in range(8):
+        packs.answers.put_nowait("")
+    assert (await late.end(other))["value"]["stopReason"] == "end_turn"
+    assert (await late.ask("session_messages", **session))["value"] == []
+
+
 @pytest.mark.parametrize(
     ("source", "pack"),
     [
         ("import pydantic", "schemas"),
         ("def later():\n    from typing_extensions import Never", "schemas"),
-        ("try:\n    import winreg\nexcept ImportError:\n    pass", "extra"),
+        ("try:\n    import webbrowser\nexcept ImportError:\n    pass", "extra"),
     ],
 )
 async def test_a_module_gets_what_it_imports(tmp_path, page: FakePage, packs: Packs, source, pack) -> None:
@@ -358,6 +453,7 @@ async def test_a_module_gets_what_it_imports(tmp_path, page: FakePage, packs: Pa
     packs.answers.put_nowait("")
     assert (await other.setup({"needs_shop": source}))["kind"] == "ready"
     assert packs.wanted == [pack]
+    assert other.phases == ["modules"]
 
 
 async def test_functions_that_use_a_schema_by_hand_wait_for_pydantic(tmp_path, page: FakePage, packs: Packs) -> None:

@@ -47,7 +47,7 @@ def test_an_unknown_agent_lists_the_known_ones(modules) -> None:
         ("import sys\nsys.exit(3)\n", 2, "SystemExit"),
     ],
 )
-def test_a_module_that_fails_says_where(modules, source, line, type_) -> None:
+def test_platform_31_a_module_that_fails_says_where(modules, source, line, type_) -> None:
     """File, line, class and traceback of its own frames."""
     with pytest.raises(UserModuleError) as caught:
         modules.load(given(broken_shop=source))
@@ -64,14 +64,14 @@ def test_a_module_that_fails_says_where(modules, source, line, type_) -> None:
 
 
 @pytest.mark.parametrize("name", ["json", "langfx_web", "my-module", "class", "1st"])
-def test_names_that_cannot_be_imported_or_would_hide_something(modules, name) -> None:
+def test_platform_31_names_that_cannot_be_imported_or_would_hide_something(modules, name) -> None:
     """A module needs a name of its own."""
     with pytest.raises(UserModuleError):
         modules.load([{"url": f"http://127.0.0.1/{name}.py", "source": ""}])
     assert "json" in sys.modules
 
 
-def test_doubled_names_are_refused(modules) -> None:
+def test_platform_31_doubled_names_are_refused(modules) -> None:
     """Of modules, and of agents."""
     with pytest.raises(UserModuleError, match="two modules"):
         modules.load([*given(twice_a=""), *given(twice_a="")])
@@ -91,12 +91,21 @@ def test_doubled_names_are_refused(modules) -> None:
         "shop_tools:os.system",
     ],
 )
-def test_only_public_functions_of_the_modules_can_be_called(modules, target) -> None:
+def test_platform_32_only_public_functions_of_the_modules_can_be_called(modules, target) -> None:
     """Nothing else can be reached from the page."""
     modules.load(given(shop_tools="import os\nnumber = 1\ndef _private(): pass\ndef public(): return 1\n"))
     with pytest.raises(TargetNotFoundError):
         modules.function(target)
     assert modules.function("shop_tools:public")() == 1
+
+
+def test_a_package_that_is_missing_has_a_remedy(modules) -> None:
+    """Who imports what nobody named reads how to name it; modules of the standard library are another matter."""
+    with pytest.raises(UserModuleError, match=r"connect\(\{ packages: \[\.\.\.\] \}\)"):
+        modules.load(given(needs_more="import no_such_package.part\n"))
+    with pytest.raises(UserModuleError) as caught:
+        modules.load(given(needs_windows="import winreg\n"))
+    assert "packages" not in str(caught.value)
 
 
 def test_imports_are_read_without_running_anything() -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from langfx_web.bridge.outbox import MAX_ITEMS as FLUSH_ITEMS
+from langfx_web.bridge.outbox import MAX_SIZE as FLUSH_SIZE
 from langfx_web.bridge.outbox import Outbox
-from langfx_web.bridge.outlet import MAX_CHARACTERS, MAX_ITEMS, Outlet, Window
+from langfx_web.bridge.outlet import MAX_ITEMS, MAX_SIZE, Outlet, Window
 from langfx_web.bridge.wire import portable
+from langfx_web.errors import NotPortableError
 
 
 async def test_a_full_window_waits_for_credit() -> None:
@@ -27,10 +31,47 @@ async def test_a_full_window_waits_for_credit() -> None:
 async def test_one_large_item_passes_an_empty_window() -> None:
     """And then the window is full until it is read."""
     window = Window()
-    window.take(MAX_CHARACTERS * 3)
+    window.take(MAX_SIZE * 3)
     assert window.is_full
-    window.give(1, MAX_CHARACTERS * 3)
+    window.give(1, MAX_SIZE * 3)
     assert not window.is_full
+
+
+async def test_bytes_fill_the_window_like_text() -> None:
+    """And the post: a stream of buffers is neither ahead without a limit nor held back until the end of the turn."""
+    posts: list[list[bytes]] = []
+    outlet = Outlet(1, Outbox(lambda text, buffers: posts.append(buffers)))
+    outlet.send(portable(bytes(FLUSH_SIZE)))
+    assert [len(buffers) for buffers in posts] == [1]
+    assert not outlet.window.is_full
+    outlet.send(portable({"data": bytes(MAX_SIZE - FLUSH_SIZE)}))
+    assert outlet.window.is_full
+
+
+async def test_the_first_end_counts() -> None:
+    """A failure after the end, or a second result, is not told; one that could not be told is no end."""
+    posts: list[str] = []
+    outbox = Outbox(lambda text, buffers: posts.append(text))
+    outlet = Outlet(1, outbox)
+    with pytest.raises(NotPortableError):
+        outlet.result({1})
+    assert not outlet.ended
+    outlet.result("first")
+    outlet.result("second")
+    outlet.end(None)
+    outlet.fail(RuntimeError("late"))
+    outbox.flush()
+    assert posts == ['[{"kind":"result","id":1,"value":"first"}]']
+
+
+async def test_items_of_several_streams_count_together() -> None:
+    """256 items are a post, whoever they are for."""
+    posts: list[str] = []
+    outbox = Outbox(lambda text, buffers: posts.append(text))
+    outlets = [Outlet(id_, outbox) for id_ in (1, 2)]
+    for number in range(FLUSH_ITEMS):
+        outlets[number % 2].send(portable(0))
+    assert len(posts) == 1
 
 
 async def test_one_post_for_all_that_one_turn_of_the_loop_sends() -> None:

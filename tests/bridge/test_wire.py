@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import dataclasses
 import json
+import math
+import re
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -12,9 +15,13 @@ from typing import Any
 
 import pytest
 
+from langfx_web.bridge import outlet
+from langfx_web.bridge.dispatch import MAX_COMMANDS
 from langfx_web.bridge.outbox import Outbox
-from langfx_web.bridge.wire import error_fields, portable, read
+from langfx_web.bridge.page import CREDENTIAL_TIMEOUT
+from langfx_web.bridge.wire import COMMANDS, MAX_BLOBS, MAX_TEXT, error_fields, portable, read
 from langfx_web.errors import BridgeError, NotPortableError, ToolArgumentError
+from langfx_web.json_text import MAX_DEPTH
 
 WIRE = Path(__file__).parents[1] / "wire"
 
@@ -52,7 +59,7 @@ async def test_what_the_worker_sends_is_written(entry) -> None:
         fields = value_of({key: member for key, member in message.items() if key not in ("kind", "id")})
         if message["kind"] == "items":
             for item in fields["items"]:
-                outbox.say_item(message["id"], portable(item))
+                outbox.say_item(message["id"], portable(item), 1)
         else:
             outbox.say(message["kind"], id=message.get("id"), **fields)
     outbox.flush()
@@ -73,13 +80,24 @@ async def test_what_the_worker_sends_is_written(entry) -> None:
         ('[{"kind":"call","id":"4","target":"a:b","args":[]}]', None),
         ('[{"kind":"call","id":true,"target":"a:b","args":[]}]', None),
         ('[{"kind":"call","id":-1,"target":"a:b","args":[]}]', None),
-        ('[{"kind":"credit","id":4,"items":true,"bytes":1}]', 4),
+        ('[{"kind":["call"],"id":4}]', 4),
+        ('[{"kind":"credit","id":4,"items":true,"bytes":1}]', None),
+        ('[{"kind":"tool_result","id":4}]', None),
         ('[{"kind":"call","id":4,"target":"a:b","args":[],"blobs":[["args",3]]}]', 4),
         ('[{"kind":"call","id":4,"target":"a:b","args":[],"blobs":[[]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[0],"blobs":[["args",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[0],"blobs":7}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[],"big":[["target",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":["1_0"],"big":[["args",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":[7],"big":[["args",0]]}]', 4),
+        ('[{"kind":"call","id":4,"target":"a:b","args":["7"],"big":[["args",[0]]]}]', 4),
+        pytest.param(
+            f'[{{"kind":"call","id":4,"target":"a:b","args":["{"9" * 4301}"],"big":[["args",0]]}}]', 4, id="4301 digits"
+        ),
     ],
 )
-def test_messages_that_break_the_protocol_are_errors(text: str, id: int | None) -> None:
-    """Each for its own id, where it has one; the others of the post are read."""
+def test_platform_29_messages_that_break_the_protocol_are_errors(text: str, id: int | None) -> None:
+    """Each for its own command, where it is one and has an id: the id of an answer means something else."""
     (error,) = list(read(text, []))
     assert isinstance(error, BridgeError)
     assert (error.code, error.details.get("id")) == ("bridge_protocol", id)
@@ -90,6 +108,16 @@ def test_one_bad_message_does_not_spoil_its_post() -> None:
     found = list(read('[{"kind":"nonsense","id":1},{"kind":"cancel","id":2}]', []))
     assert isinstance(found[0], BridgeError)
     assert found[1] == {"kind": "cancel", "id": 2}
+
+
+def test_a_bad_message_keeps_its_buffers_to_itself() -> None:
+    """The next message of the post gets its own bytes."""
+    bad = '{"kind":"call","id":1,"target":"a:b","args":[],"blobs":[["nowhere"],["args"]]}'
+    good = '{"kind":"call","id":2,"target":"a:b","args":[null],"blobs":[["args",0]]}'
+    found = list(read(f"[{bad},{good}]", [b"1", b"2", b"3"]))
+    assert isinstance(found[0], BridgeError)
+    assert not isinstance(found[1], BridgeError)
+    assert found[1]["args"] == [b"3"]
 
 
 class Colour(Enum):
@@ -126,6 +154,7 @@ class Custom:
         ({1: "int key"}, ()),
         ({"x": 1 + 2j}, ("x",)),
         ([float("nan")], (0,)),
+        pytest.param([0, 10**5000], (1,), id="5001 digits"),
     ],
 )
 def test_bug_089_values_that_cannot_cross_are_named_by_path(value, path) -> None:
@@ -135,11 +164,11 @@ def test_bug_089_values_that_cannot_cross_are_named_by_path(value, path) -> None
     assert (caught.value.code, caught.value.path) == ("not_portable", path)
 
 
-def test_user_data_named_like_our_fields_is_just_data() -> None:
+def test_platform_20_user_data_named_like_our_fields_is_just_data() -> None:
     """No marker inside values, so nothing can collide."""
     value = {"big": [["x"]], "blobs": [1], "$blob": 0}
     crossing = portable(value)
-    assert (json.loads(crossing.text), crossing.big, crossing.blobs) == (value, [], [])
+    assert (json.loads(crossing.text), crossing.big, crossing.blobs) == (value, (), ())
 
 
 def test_errors_cross_with_their_facts() -> None:
@@ -153,3 +182,44 @@ def test_errors_cross_with_their_facts() -> None:
         "details": {"problems": []},
     }
     assert error_fields(RuntimeError("x"))["code"] == "internal"
+    assert error_fields(asyncio.CancelledError())["code"] == "cancelled"
+
+
+def test_both_ends_have_the_same_kinds_and_fields() -> None:
+    """The table of the page's commands in `worker/protocol.js` and the one that Python checks them by."""
+    source = (WIRE.parents[1] / "worker" / "protocol.js").read_text("utf-8")
+    table = source.partition("TO_WORKER = Object.freeze({")[2].partition("});")[0]
+    entries = re.split(r"\n  (\w+): ", table)[1:]
+    page = {
+        kind: set(re.findall(r'"(\w+\??)"', fields)) for kind, fields in zip(entries[::2], entries[1::2], strict=True)
+    }
+    python = {kind: {*required, *(f"{name}?" for name in optional)} for kind, (required, optional) in COMMANDS.items()}
+    assert {kind: {name.rstrip("?") for name in fields} for kind, fields in page.items()} == {
+        kind: {name.rstrip("?") for name in fields} for kind, fields in python.items()
+    }
+    for kind, fields in page.items():
+        assert {name for name in fields if name.endswith("?")} <= python[kind], kind
+
+
+FIELD = r"(\w+): ([\d_ *]+),"
+
+
+def _power(text: str) -> int:
+    base, _, exponent = text.partition("^")
+    return int(base) ** int(exponent or 1)
+
+
+def test_both_ends_have_the_same_limits() -> None:
+    """What one end sends, the other takes."""
+    source = (WIRE.parents[1] / "worker" / "protocol.js").read_text("utf-8")
+    table = source.partition("LIMITS = Object.freeze({")[2].partition("});")[0]
+    factors = {
+        name: value.replace("_", "").replace(" ** ", "^").split(" * ") for name, value in re.findall(FIELD, table)
+    }
+    limits = {name: math.prod(_power(factor) for factor in value) for name, value in factors.items()}
+    assert limits["text"] == MAX_TEXT
+    assert limits["blobs"] == MAX_BLOBS
+    assert limits["depth"] == MAX_DEPTH
+    assert limits["commands"] == MAX_COMMANDS
+    assert (limits["windowItems"], limits["windowBytes"]) == (outlet.MAX_ITEMS, outlet.MAX_SIZE)
+    assert limits["credentials"] == CREDENTIAL_TIMEOUT * 1000

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.browser.passes import chosen
 from tests.browser.provider import Provider
 from tests.browser.tab import Tab
-from worker.bundle.chromium import need_chromium
+from worker.bundle.browsers import need_chromium
 from worker.bundle.exchange import Exchange
 from worker.bundle.server import Route, Server
 from worker.bundle.static_files import CONTENT_TYPES
@@ -65,7 +66,7 @@ def provider() -> Provider:
 @pytest.fixture(scope="session")
 def server(dist: Path, provider: Provider) -> Iterator[Server]:
     """The shared server; a test that needs faults starts one of its own with `new_server`."""
-    with Server(dist, routes=routes(provider)) as server:
+    with Server(dist, routes=routes(provider), headers=chosen().headers) as server:
         yield server
 
 
@@ -73,7 +74,8 @@ def server(dist: Path, provider: Provider) -> Iterator[Server]:
 def new_server(dist: Path, provider: Provider) -> Iterator[NewServer]:
     """Starts further servers, each an origin of its own."""
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(Server(dist, routes=routes(provider), **options))
+        usual = {"routes": routes(provider), "headers": chosen().headers}
+        yield lambda root=dist, **options: stack.enter_context(Server(root, **{**usual, **options}))
 
 
 @pytest.fixture

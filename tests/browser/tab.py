@@ -6,6 +6,8 @@ from urllib.parse import urljoin
 
 from playwright.sync_api import ConsoleMessage, Page
 
+from tests.browser.passes import chosen
+
 
 class PageError(Exception):
     """What the page's promise was rejected with."""
@@ -53,12 +55,17 @@ class Outcome:
 
 
 class Tab:
-    """One page with the harness loaded; methods raise `PageError` where the page's promise rejects."""
+    """One page with the harness loaded; methods raise `PageError` where the page's promise rejects.
 
-    def __init__(self, page: Page, url: str) -> None:
+    The tests of engines have pages of their own, which keep the complaints of their console themselves.
+    """
+
+    def __init__(self, page: Page, url: str, *, listen: bool = True) -> None:
         self.page = page
+        self._options = chosen().options
         self.console = Console()
-        self.console.listen(page)
+        if listen:
+            self.console.listen(page)
         self._url = url
         self._named = 0
 
@@ -71,7 +78,7 @@ class Tab:
     def connect(self, *modules: str, **options: Any) -> str:
         """Connect with modules of `tests/browser/modules`, or other paths, and plain options; returns the version."""
         urls = [urljoin("/tests/modules/", name) for name in modules]
-        return str(self.attempt("harness.connect(argument)", {"modules": urls, **options}))
+        return str(self.attempt("harness.connect(argument)", {"modules": urls, **self._options, **options}))
 
     def call(self, target: str, args: Any = None) -> Any:
         """Call a function of a module."""
@@ -102,8 +109,8 @@ class Tab:
         return outcome
 
     def wait_for_workers(self, count: int) -> None:
-        """Wait until the browser has so many workers for this page."""
-        for _ in range(40):
+        """Wait until the browser has so many workers for this page; one that is busy may live on for two seconds."""
+        for _ in range(120):
             if len(self.page.workers) == count:
                 return
             self.page.wait_for_timeout(50)

@@ -74,7 +74,7 @@ def demo_page(browser: Browser) -> Iterator[Callable[..., Demo]]:
     with ExitStack() as stack:
 
         def open_page(url: str) -> Demo:
-            context = stack.enter_context(browser.new_context(service_workers="block"))
+            context = stack.enter_context(browser.new_context())
             return Demo(context.new_page()).open(url)
 
         yield open_page
@@ -90,7 +90,7 @@ def demo_server(dist: Path) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def shared_demo(browser: Browser, demo_server: Server) -> Iterator[Demo]:
     """One demo for the tests of this module; use it through `demo`."""
-    with browser.new_context(service_workers="block") as context:
+    with browser.new_context() as context:
         yield Demo(context.new_page()).open(f"{demo_server.url}demo/")
 
 

@@ -68,7 +68,7 @@ def test_bad_tool_arguments(tab: Tab, provider: Provider, arguments: str, reques
     assert tool_results(provider.bodies(prompt)[1])[0]["is_error"] is True
 
 
-def test_unknown_tool(tab: Tab, provider: Provider) -> None:
+def test_platform_30_unknown_tool(tab: Tab, provider: Provider) -> None:
     """A call of a tool that nobody has ends with `tool_not_found`, and the turn goes on."""
     provider.play("magic", calls("do_magic", "{}"), says("No magic."))
     outcome = tab.turn("magic")
@@ -76,7 +76,7 @@ def test_unknown_tool(tab: Tab, provider: Provider) -> None:
     assert outcome.text == "No magic."
 
 
-def test_page_tool_that_throws(tab: Tab, provider: Provider) -> None:
+def test_platform_30_page_tool_that_throws(tab: Tab, provider: Provider) -> None:
     """What a page tool throws is told to the model."""
     provider.play("refuse", calls("refuse", "{}"), says("It would not."))
     outcome = tab.turn("refuse")
@@ -88,7 +88,7 @@ def test_page_tool_that_throws(tab: Tab, provider: Provider) -> None:
     assert "the page will not" in json.dumps(result)
 
 
-def test_page_tool_that_never_answers(tab: Tab, provider: Provider) -> None:
+def test_platform_30_page_tool_that_never_answers(tab: Tab, provider: Provider) -> None:
     """After its time limit the call ends with `tool_timeout`, its signal is aborted, and the model is told."""
     provider.play("ignore", calls("ignore", "{}"), says("No answer."))
     outcome = tab.turn("ignore")
@@ -97,6 +97,29 @@ def test_page_tool_that_never_answers(tab: Tab, provider: Provider) -> None:
     assert 900 <= end["durationMs"] < 3000
     assert tool_results(provider.bodies("ignore")[1])[0]["is_error"] is True
     tab.page.wait_for_function("() => document.body.dataset.ignored === 'aborted'")
+
+
+def test_platform_30_page_tool_that_answers_late(tab: Tab, provider: Provider) -> None:
+    """An answer after the time limit changes nothing: the model was told of the limit, and the next turn is its own."""
+    provider.play("dally", calls("dally", "{}"), says("Too late."))
+    outcome = tab.turn("dally", session="dallying")
+    (end,) = outcome.of_type("tool_end")
+    assert (end["errorCode"], outcome.text) == ("tool_timeout", "Too late.")
+    tab.attempt("harness.until(() => document.body.dataset.dallied)")
+    provider.play("and now?", says("Nothing new."))
+    assert tab.turn("and now?", session="dallying").text == "Nothing new."
+    assert "late answer" not in json.dumps(provider.bodies("and now?"))
+
+
+def test_a_tool_that_leaves_as_a_script_would(new_tab: Callable[..., Tab], provider: Provider) -> None:
+    """`sys.exit` ends the call, and neither the turn nor the worker."""
+    tab = new_tab()
+    tab.connect("agents.py", "probes.py")
+    provider.play("leave", calls("leave", "{}"), says("It left."))
+    outcome = tab.turn("leave", agent="busy")
+    assert (outcome.of_type("tool_end")[0]["isError"], outcome.text) == (True, "It left.")
+    assert tab.call("agents:echo", ["still here"]) == "still here"
+    assert tab.console.complaints == []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +187,7 @@ def test_prompt_over_8_mib(tab: Tab) -> None:
     assert refused(lambda: tab.attempt(turn)).code == "input_too_large"
 
 
-def test_values_that_cannot_cross(tab: Tab) -> None:
+def test_platform_19_values_that_cannot_cross(tab: Tab) -> None:
     """A value that Python cannot get is refused on the page, with its path."""
     assert refused(lambda: tab.attempt("harness.langfx.call('agents:echo', [NaN])")).code == "not_portable"
     cycle = "(() => { const a = []; a.push(a); return harness.langfx.call('agents:echo', [a]); })()"
@@ -176,7 +199,7 @@ def test_values_that_cannot_cross(tab: Tab) -> None:
 @pytest.mark.parametrize(
     "target", ["agents:_hidden", "agents:missing", "agents:desk.invoke", "os:getcwd", "missing:echo", "echo", ""]
 )
-def test_targets_that_are_no_public_function(tab: Tab, target: str) -> None:
+def test_platform_32_targets_that_are_no_public_function(tab: Tab, target: str) -> None:
     """Only public functions of the page's own modules can be called."""
     assert refused(lambda: tab.call(target)).code == "target_not_found"
 

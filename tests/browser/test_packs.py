@@ -1,11 +1,13 @@
 """The bundle's packs: read however a host sends them, and loaded only when something needs them."""
 
 import gzip
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.browser.provider import Provider, calls, says
 from tests.browser.tab import Tab
+from worker.bundle.exchange import Exchange
 from worker.bundle.server import Server
 
 NewTab = Callable[..., Tab]
@@ -23,7 +25,7 @@ def count() -> int:
 """
 
 
-def test_a_host_that_unpacks_what_is_gzipped(new_server: NewServer, new_tab: NewTab, dist: Path) -> None:
+def test_platform_07_a_host_that_unpacks_what_is_gzipped(new_server: NewServer, new_tab: NewTab, dist: Path) -> None:
     """Such a host sends the zips themselves; typed work is no exception."""
     server = new_server()
     server.faults.bodies = {f"*/{path.name}": gzip.decompress(path.read_bytes()) for path in dist.glob("*/*.pack")}
@@ -33,22 +35,32 @@ def test_a_host_that_unpacks_what_is_gzipped(new_server: NewServer, new_tab: New
     assert tab.attempt("harness.progress.at(-1)")["phase"] == "ready"
 
 
-def test_only_typed_work_waits_for_its_pack(new_server: NewServer, new_tab: NewTab, provider: Provider) -> None:
+def test_platform_11_only_typed_work_waits_for_its_pack(
+    new_server: NewServer, new_tab: NewTab, provider: Provider, dist: Path
+) -> None:
     """Others are answered while it is on its way; a turn with a typed tool starts when it has come."""
     server = new_server()
-    server.faults.delays = {"*/schemas.pack": 4}
+    sent = threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        sent.wait(60)
+        exchange.respond(200, {}, pack.read_bytes())
+
+    (pack,) = dist.glob("*/schemas.pack")
+    server.routes["GET /*/schemas.pack"] = answer
     provider.play("late", calls("add", '{"a": 2, "b": 40}'), says("It is 42."))
     tab = new_tab(server.url)
     tab.connect("agents.py")
     assert tab.call("agents:echo", ["here"]) == "here"
     (late,) = [exchange for exchange in server.exchanges if exchange.path.endswith("/schemas.pack")]
     assert late.ended_at is None
+    sent.set()
     assert tab.turn("late").text == "It is 42."
     assert late.ended_at is not None
     assert late.ended_at <= server.wait_for(lambda exchange: exchange.path == "/v1/messages").started_at
 
 
-def test_what_is_rarely_used_is_loaded_for_who_imports_it(new_server: NewServer, new_tab: NewTab) -> None:
+def test_platform_34_what_is_rarely_used_is_loaded_for_who_imports_it(new_server: NewServer, new_tab: NewTab) -> None:
     """Most pages never ask for the rest of the standard library, and nobody for the wheels."""
     server = new_server()
     server.faults.bodies = {"/shop/lab.py": LAB.encode()}
@@ -59,6 +71,42 @@ def test_what_is_rarely_used_is_loaded_for_who_imports_it(new_server: NewServer,
     tab.connect("/shop/lab.py")
     assert tab.call("lab:count") == 42
     assert tab.console.complaints == []
+
+
+METHODS = """\
+import dataclasses
+import importlib
+import marshal
+
+import langfx_web.usage
+
+
+def known() -> list[bool]:
+    table = marshal.loads(dataclasses.__loader__.get_data("methods.marshal"))
+    asked = []
+    dataclasses.exec = lambda text, *scope: (asked.append(text in table), exec(text, *scope))
+    try:
+        importlib.reload(langfx_web.usage)
+    finally:
+        del dataclasses.exec
+    return asked
+
+
+def left() -> bool:
+    return hasattr(dataclasses, "exec")
+"""
+
+
+def test_platform_40_dataclasses_compiles_nothing_of_ours_at_a_start(new_server: NewServer, new_tab: NewTab) -> None:
+    """The bundle has the methods ready that it asks `exec` for; afterwards the module is as it was."""
+    server = new_server()
+    server.faults.bodies = {"/shop/methods.py": METHODS.encode()}
+    tab = new_tab(server.url)
+    tab.connect("/shop/methods.py", snapshot=False)
+    assert tab.call("methods:left") is False
+    asked = tab.call("methods:known")
+    assert asked, "dataclasses.exec is not what dataclasses calls any more"
+    assert all(asked)
 
 
 def test_a_pack_that_is_gone_fails_the_work_that_needs_it(new_server: NewServer, new_tab: NewTab) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tests.bundle.tiny import Project, TinyToolchain
 from worker.bundle.bench import Bench
 from worker.bundle.benches import Report, measure
 from worker.bundle.dist import write_dist
-from worker.bundle.outcome import CheckFailed
+from worker.bundle.outcome import CannotRun, CheckFailed
 from worker.bundle.place import Place
 
 
@@ -40,7 +41,9 @@ def test_size_weighs_the_bundle(project: Project) -> None:
     dist = write_dist(project.place, project.pins, project.cache, project.toolchain)
     bench = Bench(place=project.place, folder=dist.parent, long=False, node="node", pythons={})
     found = measure("size", bench, TinyToolchain(), rounds=1)
-    scripts = (path.read_bytes() for path in dist.glob("runtime-*/web/*.js") if path.name != "manifest.js")
+    files = json.loads((dist / "manifest.json").read_text())["files"]
+    runtime = next(dist.glob("runtime-*"))
+    scripts = [(runtime / path).read_bytes() for path, entry in files.items() if entry["set"] == "page"]
     assert found.figures["page_scripts_mb"] == sum(len(gzip.compress(text, 9)) for text in scripts) / 1e6
     assert found.met
     assert set(found.targets) == set(found.figures)
@@ -55,3 +58,13 @@ def test_a_bench_that_dies_is_no_verdict(tmp_path: Path) -> None:
     )
     with pytest.raises(CheckFailed, match="start"):
         measure("start", bench, TinyToolchain(), rounds=1)
+
+
+def test_a_bench_without_its_peer_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program is run beside a peer that npm does not give."""
+    (tmp_path / "tests" / "bench").mkdir(parents=True)
+    shutil.copytree(Path(__file__).parents[1] / "bench" / "peers", tmp_path / "tests" / "bench" / "peers")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    bench = Bench(place=Place(root=tmp_path), folder=tmp_path, long=False, node="node", pythons={})
+    with pytest.raises(CannotRun, match="peers"):
+        measure("stream", bench, TinyToolchain(), rounds=1)

@@ -44,14 +44,14 @@ def cache(tmp_path: Path, command: list[str], *, waited: list[float] | None = No
     return Cache(folder=tmp_path / "cache", clients=clients, sleep=notes.append, try_seconds=seconds)
 
 
-def test_a_file_is_downloaded_once(tmp_path: Path) -> None:
+def test_platform_01_a_file_is_downloaded_once(tmp_path: Path) -> None:
     """The second use asks nobody."""
     files = cache(tmp_path, client(tmp_path, "give"))
     assert files.get(PIN).read_bytes() == CONTENT
     assert files.get(PIN) == files.path(PIN)
     (call,) = (tmp_path / "log").read_text().splitlines()
     assert call.startswith("download --no-deps --only-binary=:all: ")
-    assert call.endswith("--platform=wasm --platform=any thing==1.0")
+    assert call.endswith("--platform=wasm --platform=any --quiet thing==1.0")
 
 
 def test_npm_packages_are_packed_by_npm(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_file_put_into_the_cache_needs_no_client(tmp_path: Path) -> None:
     assert files.get(PIN).read_bytes() == CONTENT
 
 
-def test_an_altered_file_is_refused_and_removed(tmp_path: Path) -> None:
+def test_platform_03_an_altered_file_is_refused_and_removed(tmp_path: Path) -> None:
     """A cached file that changed ends the build with both hashes and leaves the cache."""
     files = cache(tmp_path, ["no-such-client"])
     stock(files, PIN, b"something else")
@@ -89,7 +89,7 @@ def test_a_registry_that_gives_another_file_is_not_believed(tmp_path: Path) -> N
         files.get(PIN)
 
 
-def test_an_unreachable_registry_is_tried_three_times(tmp_path: Path) -> None:
+def test_platform_02_an_unreachable_registry_is_tried_three_times(tmp_path: Path) -> None:
     """The error names the file, the registry, the client's own words and the place where the file may be put."""
     waited: list[float] = []
     files = cache(tmp_path, client(tmp_path, "fail"), waited=waited)
@@ -109,7 +109,7 @@ def test_a_registry_that_comes_back_is_good_enough(tmp_path: Path) -> None:
     assert waited == [1, 4]
 
 
-def test_a_client_that_hangs_is_ended(tmp_path: Path) -> None:
+def test_platform_02_a_client_that_hangs_is_ended(tmp_path: Path) -> None:
     """No download takes longer than the time of its tries."""
     with pytest.raises(CannotRun, match="no answer in"):
         cache(tmp_path, client(tmp_path, "hang"), seconds=0.3).get(PIN)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from worker.bundle.markers import emscripten, holds, needed, normalize
+from worker.bundle.markers import emscripten, holds
 
 HERE = emscripten("3.14.2")
 
@@ -42,22 +42,3 @@ def test_a_marker_that_cannot_be_read_is_an_error(marker: str) -> None:
     """Nothing is guessed: an unknown marker ends the build."""
     with pytest.raises(ValueError, match="marker"):
         holds(marker, HERE)
-
-
-def test_needed_are_the_requirements_that_hold() -> None:
-    """Extras and other platforms are left out, names are normalized, sorted and without repeats."""
-    requirements = [
-        "Typing_Extensions>=4.16.0",
-        "httpx2-jsfetch; sys_platform == 'emscripten'",
-        "anyio>=4 ; sys_platform != 'emscripten'",
-        "h2<5,>=3; extra == 'http2'",
-        "pydantic-core==2.50.5",
-        "pydantic.core (>=2); python_version > '3'",
-        "colorama[full]>=1; os_name == 'nt'",
-    ]
-    assert needed(requirements, HERE) == ["httpx2-jsfetch", "pydantic-core", "typing-extensions"]
-
-
-def test_normalize_has_one_spelling_per_name() -> None:
-    """Names that the registry takes for the same are the same."""
-    assert {normalize(name) for name in ("A_b", "a-B", "a.b", "A__.b")} == {"a-b"}

@@ -16,12 +16,15 @@ def unpacked(pack: bytes) -> dict[str, bytes]:
     return read_zip(gzip.decompress(pack))
 
 
-def test_the_library_is_split_by_whole_names() -> None:
+def test_the_library_is_split_by_whole_names(project: Project, tmp_path: Path) -> None:
     """`trace` goes, `traceback` stays; what is no module goes nowhere; each module is compiled without docstrings."""
+    name, content = project_wheel(project.place.root)
+    (tmp_path / name).write_bytes(content)
     library = zip_bytes({name: text.encode() for name, text in LIBRARY.items()} | {"site-packages/README.txt": b""})
-    packs = library_packs(library, TinyToolchain())
+    packs = library_packs(library, tmp_path / name, TinyToolchain())
     core, extra = unpacked(packs["python.pack"]), unpacked(packs["extra.pack"])
-    assert sorted(core) == ["json/__init__.pyc", "os.pyc", "traceback.pyc"]
+    assert sorted(core) == ["json/__init__.pyc", "methods.marshal", "os.pyc", "traceback.pyc"]
+    assert core["methods.marshal"] == b"methods of langfx_web/__init__.py langfx_web/inner/__init__.py"
     assert sorted(extra) == ["trace.pyc", "unittest/__init__.pyc"]
     assert core["os.pyc"] == b"/lib/python.pack/ 2 import sys\n"
 

@@ -6,7 +6,7 @@ from worker.bundle.pins import read_pins
 def test_every_pin_has_a_whole_digest_and_a_size() -> None:
     """What is downloaded can always be checked."""
     pins = read_pins()
-    for pin in [*pins.npm.values(), *pins.wheels.values()]:
+    for pin in [*pins.npm.values(), *pins.wheels.values(), *pins.on_demand.values()]:
         assert len(pin.digest) == {"sha256": 64, "sha512": 128}[pin.algorithm]
         assert pin.size > 0
         assert pin.version in pin.file

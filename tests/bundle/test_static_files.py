@@ -126,3 +126,17 @@ def test_a_cut_file_ends_early(server: Server) -> None:
         connection.getresponse().read()
     connection.close()
     assert (caught.value.partial, caught.value.expected) == (b"mai", 4)
+
+
+def test_what_lies_there_compressed_is_sent_to_who_takes_it(server: Server, tmp_path: Path) -> None:
+    """Brotli before gzip, with the type of the file itself; a cache is told that there is more than one form."""
+    for suffix in (".br", ".gz"):
+        (tmp_path / "served" / f"main.js{suffix}").write_text(suffix)
+    for accepted, coding, body in (("gzip, deflate, br;q=1", "br", b".br"), ("gzip", "gzip", b".gz")):
+        status, headers, sent = ask(server, "/main.js", headers={"Accept-Encoding": accepted})
+        assert (status, headers["content-encoding"], sent) == (200, coding, body)
+        assert headers["content-type"] == "text/javascript; charset=utf-8"
+        assert headers["vary"] == "Accept-Encoding"
+    _, headers, sent = ask(server, "/main.js")
+    assert ("content-encoding" in headers, headers["vary"], sent) == (False, "Accept-Encoding", b"main.js")
+    assert "vary" not in ask(server, "/core.mjs", headers={"Accept-Encoding": "br"})[1]

@@ -8,8 +8,9 @@ import pytest
 from tests.bundle.stand_in import StandIn
 from worker.bundle.bench import Bench
 from worker.bundle.counts import Counts
+from worker.bundle.outcome import CannotRun
 from worker.bundle.place import Place
-from worker.bundle.tiers import TIERS, run_tiers
+from worker.bundle.tiers import TIERS, default_tiers, run_tiers
 
 JUNIT = '<testsuites><testsuite tests="3" failures="1" errors="0" skipped="0"/></testsuites>'
 
@@ -23,7 +24,7 @@ def program(tmp_path: Path) -> StandIn:
 def bench(tmp_path: Path, program: StandIn, *, long: bool = False) -> Bench:
     """A bench on a project that has a folder for each tier."""
     root = tmp_path / "project"
-    for name in ("tests/js", "tests/pyodide", "tests/browser", "run"):
+    for name in ("tests/js", "tests/pyodide", "tests/browser", "tests/engines", "run"):
         (root / name).mkdir(parents=True, exist_ok=True)
     (root / "tests/js/a.test.js").touch()
     (root / "tests/js/fakes.js").touch()
@@ -47,7 +48,7 @@ def test_the_host_tier_leaves_the_browser_to_others(tmp_path: Path, program: Sta
     """Host tests are all tests but those that need a browser or Pyodide."""
     run_tiers(bench(tmp_path, program), ["host"])
     (call,) = program.calls()
-    assert {"--ignore=tests/pyodide", "--ignore=tests/browser"} <= set(call)
+    assert {"--ignore=tests/pyodide", "--ignore=tests/browser", "--ignore=tests/engines"} <= set(call)
 
 
 @pytest.mark.parametrize(("long", "marks"), [(False, "not long"), (True, "")])
@@ -83,5 +84,25 @@ def test_a_run_without_report_has_failed(tmp_path: Path, program: StandIn) -> No
 
 
 def test_all_tiers_are_known() -> None:
-    """Without a name, `build.py test` runs these."""
-    assert list(TIERS) == ["check", "host", "js", "pyodide", "browser"]
+    """`build.py test` takes these names."""
+    assert list(TIERS) == ["check", "host", "js", "pyodide", "browser", "engines"]
+
+
+def test_engines_run_unasked_where_their_browsers_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a name all tiers run."""
+    for name in ("FIREFOX", "WEBKIT", "XVFB"):
+        monkeypatch.setenv(f"LANGFX_{name}", sys.executable)
+    assert default_tiers() == list(TIERS)
+
+
+def test_engines_are_left_out_where_there_is_no_browser(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That is said, with what to do; in CI nothing may be left out."""
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv("CI", raising=False)
+    assert default_tiers() == ["check", "host", "js", "pyodide", "browser"]
+    assert "apt-get install firefox-esr webkit2gtk-driver xvfb" in capsys.readouterr().out
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(CannotRun, match="firefox-esr"):
+        default_tiers()

@@ -1,6 +1,7 @@
 """What Node does for the build, on the real packages where they are unpacked already."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,69 +9,83 @@ import pytest
 from worker.bundle.outcome import CheckFailed
 from worker.bundle.toolchain import NodeToolchain
 
-TYPESCRIPT = Path(__file__).parents[2] / ".build" / "work" / "typescript"
-SCRIPT = """\
-// @ts-check
-/** Says hello. */
-export const hello = (name) => {
-  // Not a comment: the next two.
-  const url = "http://host//path"; /* gone */
-  const pattern = /[/*]+\\/\\//g, template = `
-    // kept ${name /* gone */}
-  `;
-  return a + +b - -c
-    ? typeof name
-    : 1 .toFixed() / pattern.length; // gone
+TERSER = Path(__file__).parents[2] / ".build" / "work" / "terser"
+MODULES = {
+    "hello.js": b"""
+        // @ts-check
+        import { Box } from "./box.js";
+        /** Says hello. */
+        export const hello = (nameOfSomebody) => `// ${nameOfSomebody} /* kept */ ${new Box().someProperty}`;
+        """,
+    "box.js": b"""
+        const unused = /[/*]+\\/\\//g;
+        export class Box { #private = "in the box"; get someProperty() { return this.#private; } }
+        """,
 }
-class Box { #value = 1; /** Gone. */ get value() { return this.#value }
-  static of() {}
-}
-"""
 
 
 @pytest.fixture
-def toolchain(tmp_path: Path) -> NodeToolchain:
+def node() -> str:
+    """The Node of this machine."""
+    found = shutil.which("node")
+    if found is None or not TERSER.exists():
+        pytest.skip("needs Node and the minifier, which a build unpacks")
+    return found
+
+
+@pytest.fixture
+def toolchain(tmp_path: Path, node: str) -> NodeToolchain:
     """The real one, with an empty folder for its results."""
-    node = shutil.which("node")
-    if node is None or not TYPESCRIPT.exists():
-        pytest.skip("needs Node and the TypeScript compiler, which a build unpacks")
-    return NodeToolchain(node=node, pyodide=tmp_path, typescript=TYPESCRIPT, work=tmp_path / "made")
+    return NodeToolchain(node=node, pyodide=tmp_path, terser=TERSER, work=tmp_path / "made")
 
 
-def test_comments_go_and_nothing_else(toolchain: NodeToolchain) -> None:
-    """Strings, templates and regular expressions are left alone, and no two tokens become one."""
-    stripped = toolchain.stripped({"a.js": SCRIPT.encode()})["a.js"].decode()
-    assert stripped == (
-        'export const hello=(name)=>{const url="http://host//path";\n'
-        "const pattern=/[/*]+\\/\\//g,template=`\n    // kept ${name}\n  `;\n"
-        "return a+ +b- -c\n?typeof name\n:1 .toFixed()/pattern.length;\n}\n"
-        "class Box{#value=1;get value(){return this.#value}\nstatic of(){}\n}\n"
-    )
+def test_minified_modules_do_the_same(toolchain: NodeToolchain, tmp_path: Path) -> None:
+    """Each stays a module of its own that imports and exports what it did, by the names it had."""
+    for name, content in toolchain.minified(MODULES).items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    script = 'import { hello } from "./hello.js"; process.stdout.write(hello("you"));'
+    command = [toolchain.node, "--input-type=module", "--eval", script]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).stdout == b"// you /* kept */ in the box"
+
+
+def test_minified_modules_have_only_what_they_need(toolchain: NodeToolchain) -> None:
+    """Comments, long local names and what nothing uses are gone; names of properties stay."""
+    minified = toolchain.minified(MODULES)
+    assert all(word not in minified["hello.js"] for word in (b"ts-check", b"Says", b"nameOfSomebody"))
+    assert b"someProperty" in minified["hello.js"]
+    assert b"unused" not in minified["box.js"]
+
+
+def test_a_script_that_is_none_fails_the_build(toolchain: NodeToolchain) -> None:
+    """The message names the file."""
+    with pytest.raises(CheckFailed, match=r"broken\.js"):
+        toolchain.minified({"broken.js": b"const = 1;"})
 
 
 def test_a_failure_says_why(tmp_path: Path) -> None:
     """The message names the script."""
-    toolchain = NodeToolchain(node="false", pyodide=tmp_path, typescript=tmp_path, work=tmp_path / "made")
+    toolchain = NodeToolchain(node="false", pyodide=tmp_path, terser=tmp_path, work=tmp_path / "made")
     with pytest.raises(CheckFailed, match="squeeze"):
-        toolchain.brotli_size(b"a")
+        toolchain.brotli(b"a")
 
 
-def test_brotli_is_measured(toolchain: NodeToolchain) -> None:
-    """Bytes after the strongest brotli, kept for the next build."""
-    size = toolchain.brotli_size(b"again and " * 1000)
-    assert 0 < size < 100
-    broken = NodeToolchain(node="no-such-node", pyodide=toolchain.pyodide, typescript=TYPESCRIPT, work=toolchain.work)
-    assert broken.brotli_size(b"again and " * 1000) == size
+def test_brotli_is_made_once(toolchain: NodeToolchain) -> None:
+    """The strongest, kept for the next build."""
+    squeezed = toolchain.brotli(b"again and " * 1000)
+    assert 0 < len(squeezed) < 100
+    broken = NodeToolchain(node="no-such-node", pyodide=toolchain.pyodide, terser=TERSER, work=toolchain.work)
+    assert broken.brotli(b"again and " * 1000) == squeezed
 
 
 def test_results_that_nobody_used_lately_are_forgotten(toolchain: NodeToolchain, tmp_path: Path) -> None:
     """The folder does not grow with every build, and what each build uses stays."""
     folder = tmp_path / "made" / "brotli"
-    toolchain.brotli_size(b"used")
+    toolchain.brotli(b"used")
     (used,) = folder.iterdir()
-    for number in range(40):
+    for number in range(150):
         (folder / str(number)).write_bytes(b"[1]")
-    toolchain.brotli_size(b"used")
-    toolchain.brotli_size(b"new")
-    assert len(list(folder.iterdir())) == 32
+    toolchain.brotli(b"used")
+    toolchain.brotli(b"new")
+    assert len(list(folder.iterdir())) == 128
     assert used.exists()

@@ -36,23 +36,43 @@ SOURCES = {
     "langfx_web/__pycache__/left.cpython-311.pyc": "left over",
     "worker/worker.js": "// the worker\nexport const worker = 1;\n",
     "worker/pyodide.d.ts": "// types only\n",
-    "web/langfx-web.js": "export const connect = 1;\n",
+    "web/langfx-web.js": 'import { channel } from "./channel.js";\nexport const connect = () => import("./late.js");\n',
+    "web/langfx-web-sw.js": "export const listen = () => {};\n",
+    "web/late.js": "export const late = 1;\n",
     "web/channel.js": "export const channel = 1;\n",
     "web/langfx-web.d.ts": "export const connect: number;\n",
     "web/demo/index.html": "<!doctype html><html><head lang='en'><title>demo</title></head></html>\n",
     "web/demo/agent.py": "agent = 1\n",
 }
+TARGET = {
+    "python-version": ["3.14"],
+    "implementation": ["cp"],
+    "abi": ["cp314", "none"],
+    "platform": ["pyemscripten_2026_0_wasm32", "any"],
+}
 EMPTY_MODULES = ("json/__init__.py", "unittest/__init__.py", "trace.py", "traceback.py")
 LIBRARY = {"os.py": "import sys\n", **dict.fromkeys(EMPTY_MODULES, "")}
 CORE = {
-    "pyodide.mjs": b"// the loader\n",
+    "pyodide.mjs": b"// the loader\nconst address = `https://cdn.invalid/pyodide/v${V}/full/`;\n",
     "pyodide.asm.mjs": b"// the glue\n",
     "pyodide.asm.wasm": b"\0asm",
     "python_stdlib.zip": zip_bytes({name: text.encode() for name, text in LIBRARY.items()}),
     "pyodide-lock.json": json.dumps(
         {
             "info": {"abi_version": "a", "arch": "wasm32", "platform": "emscripten_5", "python": "3.14.2"},
-            "packages": {"far": {"file_name": "https://cdn.invalid/far.whl"}},
+            "packages": {
+                "far": {
+                    "file_name": "far-2.0-py3-none-any.whl",
+                    "version": "2.0",
+                    "sha256": "00",
+                    "imports": ["far"],
+                    "depends": ["Small_Thing", "farther"],
+                    "install_dir": "site",
+                    "package_type": "package",
+                    "unvendored_tests": False,
+                },
+                "small-thing": {"file_name": "theirs.whl"},
+            },
         }
     ).encode(),
 }
@@ -65,14 +85,17 @@ class TinyToolchain:
         made = f"{prefix} {optimize} ".encode()
         return {f"{name}c": made + content for name, content in modules.items()}
 
-    def stripped(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
+    def methods(self, package: Mapping[str, bytes]) -> bytes:
+        return b"methods of " + " ".join(sorted(package)).encode()
+
+    def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         return {
             name: b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"//"))
             for name, text in scripts.items()
         }
 
-    def brotli_size(self, content: bytes) -> int:
-        return len(content)
+    def brotli(self, content: bytes) -> bytes:
+        return b"brotli " + content[:100]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +113,21 @@ def make_project(root: Path) -> Project:
     for name, text in SOURCES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    cache = Cache(folder=root / ".build" / "cache", clients=Clients(npm=["no-such-npm"], pip=["no-such-pip"]))
+    clients = Clients(npm=["no-such-npm"], pip=["no-such-pip"], wheel_target=TARGET)
+    cache = Cache(folder=root / ".build" / "cache", clients=clients)
     core = tarball({f"package/{name}": content for name, content in CORE.items()})
     thing = wheel_bytes("small-thing", requires=["tzdata; sys_platform == 'win32'"])
+    tool = wheel_bytes("on-demand")
     pins = Pins(
-        wheel_target={},
+        wheel_target=TARGET,
         npm={"pyodide": pin("npm", "pyodide", "pyodide-314.0.7.tgz", core, version="314.0.7")},
         wheels={"small-thing": pin("PyPI", "small-thing", "small_thing-1.0-py3-none-any.whl", thing)},
+        on_demand={"on-demand": pin("PyPI", "on-demand", "on_demand-1.0-py3-none-any.whl", tool)},
         environments={},
     )
     stock(cache, pins.npm["pyodide"], core)
     stock(cache, pins.wheels["small-thing"], thing)
+    stock(cache, pins.on_demand["on-demand"], tool)
     return Project(place=Place(root=root), pins=pins, cache=cache)
 
 
@@ -124,13 +151,21 @@ def stock(cache: Cache, pin: Pin, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def wheel_bytes(name: str, *, requires: list[str] | None = None, files: Mapping[str, bytes] | None = None) -> bytes:
-    """A wheel of version 1.0 with the given requirements."""
+def wheel_bytes(
+    name: str,
+    *,
+    requires: list[str] | None = None,
+    files: Mapping[str, bytes] | None = None,
+    version: str = "1.0",
+) -> bytes:
+    """A wheel with the given requirements."""
     stem = name.replace("-", "_")
-    lines = ["Metadata-Version: 2.4", f"Name: {name}", "Version: 1.0"]
+    lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}"]
     lines += [f"Requires-Dist: {requirement}" for requirement in requires or []]
     metadata = "\n".join(lines) + "\n\nRequires-Dist: only-in-the-text\n"
-    return zip_bytes({f"{stem}-1.0.dist-info/METADATA": metadata.encode(), **(files or {f"{stem}.py": b""})})
+    described = {"METADATA": metadata.encode(), "WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\n"}
+    info = {f"{stem}-{version}.dist-info/{name}": content for name, content in described.items()}
+    return zip_bytes({**info, **(files or {f"{stem}.py": b""})})
 
 
 def tarball(files: Mapping[str, bytes]) -> bytes:

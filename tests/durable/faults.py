@@ -71,9 +71,7 @@ class WatchedStore:
         self._gates.append(Gate(chooses))
         return self._gates[-1]
 
-    def fail(
-        self, chooses: Chooses, error: BaseException, *, is_committed: bool = False, times: float = 1
-    ) -> None:
+    def fail(self, chooses: Chooses, error: BaseException, *, is_committed: bool = False, times: float = 1) -> None:
         """Answer the appends that are chosen with an error, after they were written if `is_committed`."""
         self._faults.append(Fault(chooses, error, is_committed, times))
 

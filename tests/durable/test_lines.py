@@ -7,10 +7,12 @@ from contextlib import aclosing
 
 import pytest
 
+from langfx_web import events
+from langfx_web.durable.codec import json_bytes
 from langfx_web.durable.lines import Line, LineStream, count, decode, encode, follow
 from langfx_web.durable.wake import POLL, Wake
 from langfx_web.errors import JournalInvalidError
-from langfx_web.events import TextDelta, TurnEnd
+from langfx_web.events import TextDelta, ThoughtDelta, TurnEnd
 from langfx_web.stores import Batch, Creation, Fence, MemoryStore, StoredLine
 from langfx_web.stores.memory import MemoryWatch
 from langfx_web.testing import ManualClock
@@ -54,6 +56,17 @@ def test_a_line_is_read_as_it_was_written() -> None:
     assert (line.event, line.message_id, line.epoch, line.cursor, line.type) == (event, "m", 3, 9, "turn_end")
     assert line.text.encode() == data
     assert decode(encode(event, message_id="m", epoch=3, cursor=None), cursor=None).cursor is None
+
+
+@pytest.mark.parametrize("kind", [TextDelta, ThoughtDelta])
+@pytest.mark.parametrize("text", ["word ", 'a "quoted"\nline', "Zoë \u2028 \U0001f600", "half \ud83d", ""])
+def test_a_delta_is_written_like_any_event(kind: type[TextDelta | ThoughtDelta], text: str) -> None:
+    """Whatever its text; half a character becomes U+FFFD."""
+    event = kind(delta=text)
+    place = {"messageId": 'm"1', "epoch": 2, "cursor": 7}
+    written = encode(event, message_id='m"1', epoch=2, cursor=7)
+    assert written == json_bytes({**events.encode(event), **place})
+    assert decode(written, cursor=7).event == kind(delta=text.replace("\ud83d", "\ufffd"))
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,6 @@ async def test_a_turn_that_nobody_runs_any_more() -> None:
     assert registered["outcome"]["lines"] == 5
 
 
-
 async def test_an_overtaken_worker_does_nothing_more() -> None:
     """Rows 17 and 76: it stores, shows and runs nothing; its view follows what the successor makes of the turn."""
     scene = Scene()

@@ -135,6 +135,15 @@ test("large items return credit by their size", async () => {
   assert.ok(credit.bytes >= LIMITS.windowBytes / 2);
 });
 
+test("bytes return credit by their size, too", async () => {
+  const { endpoint, channel } = open();
+  const stream = channel.stream(STREAM);
+  const text = JSON.stringify([{ kind: "items", id: 1, items: [null], blobs: [["items", 0]] }]);
+  endpoint.deliver({ text, blobs: [new ArrayBuffer(LIMITS.windowBytes)] });
+  await stream.next();
+  assert.ok(endpoint.sent("credit")[0].bytes >= LIMITS.windowBytes);
+});
+
 test("credit covers the items whatever else is in their posts", async () => {
   const { endpoint, channel } = open();
   const stream = channel.stream(STREAM);
@@ -256,7 +265,7 @@ test("a cancel without an end is given up after five seconds", async () => {
   assert.equal(clock.running, 0);
 });
 
-test("one signal on 200 commands: no listener stays, whatever their end", async () => {
+test("platform 25: one signal on 200 commands: no listener stays, whatever their end", async () => {
   const { endpoint, channel } = open();
   const { signal, abort, listeners } = countingSignal();
   for (let id = 1; id <= 198; id += 2) {
@@ -290,8 +299,15 @@ test("a command that reads a Blob holds those behind it, except cancels", async 
   arrive();
   await settled();
   assert.deepEqual(
-    endpoint.sent().map(({ id }) => id),
-    [1, 1, 4, 2, 3],
+    endpoint.sent().map(({ kind, id }) => [kind, id]),
+    [
+      ["call", 1],
+      ["cancel", 1],
+      ["session_cancel", 2],
+      ["call", 3],
+      ["stream", 4],
+    ],
+    "ids grow in the order of leaving",
   );
   assert.equal(endpoint.posts.at(-2)?.blobs[0].byteLength, 1);
   channel.open(CALL, { error: () => {} });
@@ -311,11 +327,11 @@ test("a Blob that fails rejects its command; those behind it leave in their orde
   await settled();
   assert.deepEqual(
     endpoint.sent().map(({ id }) => id),
-    [1, 3],
+    [1, 2],
   );
 });
 
-test("a cancel before the post drops the command", async () => {
+test("platform 24: a cancel before the post drops the command", async () => {
   const { endpoint, channel } = open();
   const { blob, arrive } = slowBlob();
   const controller = new AbortController();
@@ -338,7 +354,7 @@ test("1024 commands may be open; ends make room", async () => {
   assert.equal(await call, "room");
 });
 
-test("at the end of the worker everything pending and everything later fails at once", async () => {
+test("platform 28: at the end of the worker everything pending and everything later fails at once", async () => {
   const { endpoint, channel, clock } = open();
   const call = channel.ask(CALL);
   const stream = channel.stream(STREAM);
@@ -353,6 +369,25 @@ test("at the end of the worker everything pending and everything later fails at 
   assert.equal(endpoint.posts.length, 2);
   assert.equal(endpoint.onmessage, null);
   assert.equal(clock.running, 0);
+});
+
+test("platform 28: what has arrived cannot be read any more either", async () => {
+  const { endpoint, channel } = open();
+  const stream = channel.stream(STREAM);
+  endpoint.say({ kind: "items", id: 1, items: ["a", "b"] }, { kind: "end", id: 1, value: null, count: 2 });
+  await stream.next();
+  channel.close(false);
+  await assert.rejects(stream.next(), { code: "bridge_closed" });
+});
+
+test("a reader that waits for items due after the end is told when the worker goes", async () => {
+  const { endpoint, channel } = open();
+  const stream = channel.stream(STREAM);
+  endpoint.say({ kind: "end", id: 1, value: null, count: 1 });
+  const next = stream.next();
+  await settled();
+  channel.end(workerStopped("Python stopped."));
+  await assert.rejects(next, { code: "worker_stopped" });
 });
 
 test("close posts close, fails what is pending, and resolves when the worker says closed", async () => {

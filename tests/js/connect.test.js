@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { test } from "node:test";
 
-import { LIMITS } from "../../worker/protocol.js";
+import { LIMITS, SNAPSHOT_CACHE } from "../../worker/protocol.js";
 import { connectTo } from "../../web/connect.js";
-import { countingSignal, FakeClock, FakeEndpoint, settled } from "./fakes.js";
+import { countingSignal, FakeCaches, FakeClock, FakeEndpoint, settled } from "./fakes.js";
 
 const MANIFEST = /** @type {const} */ ({
   format: 1,
@@ -14,6 +14,7 @@ const MANIFEST = /** @type {const} */ ({
   pyodide: "314.0.7",
   python: "3.14.2",
   runtime: "runtime-x",
+  snapshotKey: "k",
   files: {},
 });
 const READY = { kind: "ready", version: "0.1.0", agents: ["support"] };
@@ -61,7 +62,7 @@ async function withConsole(work) {
 test("the worker gets one boot object, then setup, and ready resolves connect", async () => {
   const { worker, clock, langfx } = await connected({ store: "memory", jspi: false });
   assert.deepEqual(worker.structured, [
-    { boot: { manifest: MANIFEST, base: "http://127.0.0.1/runtime-x/", jspi: false, page: "" } },
+    { boot: { manifest: MANIFEST, base: "http://127.0.0.1/runtime-x/", jspi: false, page: "", snapshot: null } },
   ]);
   assert.deepEqual(worker.sent(), [
     {
@@ -101,6 +102,7 @@ test("tools are declared without their functions, with a minute unless they say 
 
 for (const [name, options] of Object.entries({
   "an unknown option": { modules: [], nope: 1 },
+  "an unknown part of offline": { offline: { script: "./sw.js" } },
   "a method of every object": { toString: 1 },
   "one module that is no list": { modules: "./a.py" },
   "an unknown store": { store: "disk" },
@@ -400,3 +402,114 @@ for (const [name, end, reason] of /** @type {[string, (worker: FakeEndpoint) => 
     assert.deepEqual([worker.terminated, clock.running], [1, 0]);
   });
 }
+
+/** Starts to connect where snapshots may be kept; `workers` lists those that were started. @param {any} [options] */
+function startWithCaches(options = {}) {
+  const caches = FakeCaches.install();
+  Object.assign(globalThis, { origin: "http://127.0.0.1" });
+  /** @type {FakeEndpoint[]} */
+  const workers = [];
+  /** @type {any[]} */
+  const logs = [];
+  const clock = new FakeClock();
+  const startWorker = () => {
+    workers.push(new FakeEndpoint());
+    return { worker: workers.at(-1), base: "http://127.0.0.1/runtime-x/", url: "http://127.0.0.1/w.js" };
+  };
+  const connecting = connectTo(
+    { onLog: (/** @type {any} */ entry) => logs.push(entry), ...options },
+    { manifest: MANIFEST, requireFeatures: () => {}, startWorker, clock },
+  );
+  connecting.catch(() => {});
+  return { workers, logs, clock, connecting, caches };
+}
+
+/** Without the globals that a test has set. @param {() => Promise<void>} work */
+function cleanly(work) {
+  return async () => {
+    try {
+      await work();
+    } finally {
+      FakeCaches.remove();
+      Reflect.deleteProperty(globalThis, "origin");
+    }
+  };
+}
+
+const SNAPSHOT_URL = "http://127.0.0.1/langfx-web-snapshot/k/";
+
+test(
+  "the worker is told where a snapshot may be, another place without JSPI, none if it is not wanted",
+  cleanly(async () => {
+    for (const [options, url] of /** @type {const} */ ([
+      [{}, SNAPSHOT_URL],
+      [{ jspi: false }, "http://127.0.0.1/langfx-web-snapshot/k-plain/"],
+      [{ snapshot: false }, null],
+    ])) {
+      const { workers } = startWithCaches(options);
+      assert.equal(workers[0]?.structured[0].boot.snapshot, url);
+    }
+  }),
+);
+
+test(
+  "a start that was restored says so",
+  cleanly(async () => {
+    const { workers, clock, connecting } = startWithCaches();
+    await settled();
+    workers[0]?.say({ kind: "snapshot", state: "found" }, { kind: "snapshot", state: "restored" }, READY);
+    assert.equal((await connecting).snapshot, true);
+    assert.equal(clock.running, 0);
+  }),
+);
+
+for (const [name, fail] of Object.entries({
+  "cannot be used": (/** @type {FakeEndpoint} */ worker) =>
+    worker.say({ kind: "snapshot", state: "failed", reason: "its bytes were changed" }),
+  "takes longer than ten seconds": (/** @type {FakeEndpoint} */ _, /** @type {FakeClock} */ clock) =>
+    clock.pass(LIMITS.restore),
+})) {
+  test(
+    `platform 14: if a snapshot ${name}, another worker starts without it, with one warning, and it is dropped`,
+    cleanly(async () => {
+      const { workers, logs, clock, connecting, caches } = startWithCaches();
+      await settled();
+      const [first] = /** @type {[FakeEndpoint]} */ (workers);
+      first.say({ kind: "snapshot", state: "found" });
+      fail(first, clock);
+      const second = /** @type {FakeEndpoint} */ (workers[1]);
+      assert.deepEqual([workers.length, first.terminated, second.terminated], [2, 1, 0]);
+      assert.equal(second.structured[0].boot.snapshot, null);
+      assert.deepEqual(second.sent(), first.sent(), "it is set up as the first one was");
+      second.say(READY);
+      const langfx = await connecting;
+      assert.equal(langfx.snapshot, false);
+      assert.deepEqual(
+        logs.map(({ level }) => level),
+        ["warn"],
+      );
+      const cache = await caches.open(SNAPSHOT_CACHE);
+      while (!(await cache.match(`${SNAPSHOT_URL}failures`))) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.equal(await (await cache.match(`${SNAPSHOT_URL}failures`))?.text(), "1");
+      const closing = langfx.close();
+      second.say({ kind: "closed" });
+      await closing;
+    }),
+  );
+}
+
+test(
+  "whoever closes early is not followed by a worker that makes a snapshot",
+  cleanly(async () => {
+    const { workers, clock, connecting } = startWithCaches();
+    await settled();
+    workers[0]?.say(READY);
+    const langfx = await connecting;
+    assert.equal(clock.running, 1);
+    const closing = langfx.close();
+    workers[0]?.say({ kind: "closed" });
+    await closing;
+    await settled();
+    assert.equal(clock.running, 0);
+  }),
+);

@@ -56,6 +56,15 @@ test("a file is checked, counted and given as one buffer", async () => {
   assert.equal(clock.running, 0);
 });
 
+test("a file of unknown size and hash is taken as it is, one of a known hash is checked", async () => {
+  const { options, received } = fetching(new Response(BYTES), new Response(BYTES), new Response("another"));
+  assert.deepEqual(new Uint8Array(await download("https://far.invalid/a", {}, options)), BYTES);
+  assert.equal(received.at(-1), BYTES.length);
+  const { sha256 } = EXPECTED;
+  assert.deepEqual(new Uint8Array(await download("a", { sha256 }, options)), BYTES);
+  await assert.rejects(download("a", { sha256 }, options), { code: "integrity_failed" });
+});
+
 test("a network error is tried once more after half a second", async () => {
   const { options, requests, clock } = fetching(new TypeError("reset"), new Response(BYTES));
   const buffer = await afterRetry(download("a", EXPECTED, options), clock);

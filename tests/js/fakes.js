@@ -162,6 +162,36 @@ export function bufferOf(bytes) {
   return bytes.slice().buffer;
 }
 
+/** The Cache API, for as long as a test runs. */
+export class FakeCaches {
+  /** @type {Map<string, Map<string, Response>>} */
+  #caches = new Map();
+
+  /** Puts a new one in the place of the global. */
+  static install() {
+    const caches = new FakeCaches();
+    Object.assign(globalThis, { caches });
+    return caches;
+  }
+
+  static remove() {
+    Reflect.deleteProperty(globalThis, "caches");
+  }
+
+  /** @param {string} name */
+  async open(name) {
+    /** @type {Map<string, Response>} */
+    const kept = this.#caches.get(name) ?? new Map();
+    this.#caches.set(name, kept);
+    return {
+      match: async (/** @type {string} */ url) => kept.get(url)?.clone(),
+      put: async (/** @type {string} */ url, /** @type {Response} */ response) => void kept.set(url, response),
+      delete: async (/** @type {{url: string}} */ { url }) => kept.delete(url),
+      keys: async () => [...kept.keys()].map((url) => ({ url })),
+    };
+  }
+}
+
 /**
  * A zip without compression, as the build writes them.
  * @param {Record<string, string>} files

@@ -5,12 +5,47 @@ import { test } from "node:test";
 import { requireFeatures, watchSilence } from "../../web/start.js";
 import { FakeClock } from "./fakes.js";
 
-test("a browser without workers is told what it lacks", () => {
-  assert.throws(requireFeatures, {
-    name: "BootError",
-    code: "unsupported_browser",
-    details: { missing: ["module workers"] },
+/** Runs `work` in a world without some globals. */
+function without(/** @type {string[]} */ names, /** @type {() => void} */ work) {
+  const world = /** @type {Record<string, any>} */ (globalThis);
+  const kept = names.map((name) => world[name]);
+  names.forEach((name) => delete world[name]);
+  try {
+    work();
+  } finally {
+    names.forEach((name, index) => (world[name] = kept[index]));
+  }
+}
+
+/** Node has no Worker; this one reads the options as a browser does. */
+class ModuleWorker {
+  constructor(/** @type {string} */ url, /** @type {{type: string}} */ { type }) {
+    throw new SyntaxError(`${url} is no URL of a ${type}`);
+  }
+}
+
+const world = /** @type {Record<string, any>} */ (globalThis);
+
+test("platform 08: a browser is told all that it lacks", () => {
+  const error = { name: "BootError", code: "unsupported_browser", retryable: false };
+  assert.throws(requireFeatures, { ...error, details: { missing: ["module workers"] } });
+  world.Worker = class {};
+  assert.throws(requireFeatures, { ...error, details: { missing: ["module workers"] } });
+  world.Worker = ModuleWorker;
+  requireFeatures();
+  without(["WebAssembly", "structuredClone", "DecompressionStream"], () => {
+    const missing = ["WebAssembly", "structuredClone", "DecompressionStream"];
+    const message = "This browser lacks WebAssembly, structuredClone, DecompressionStream.";
+    assert.throws(requireFeatures, { ...error, message, details: { missing } });
   });
+  const { isWellFormed } = String.prototype;
+  Reflect.deleteProperty(String.prototype, "isWellFormed");
+  try {
+    assert.throws(requireFeatures, { ...error, details: { missing: ["well-formed strings"] } });
+  } finally {
+    Object.defineProperty(String.prototype, "isWellFormed", { value: isWellFormed, configurable: true });
+    delete world.Worker;
+  }
 });
 
 test("silence is measured from the last sign of life", () => {

@@ -21,6 +21,7 @@ const FAILED = {
   retryable: false,
   details: {},
 };
+const wireCancelled = { code: "cancelled", name: "AbortError", message: "cancelled", retryable: false, details: {} };
 
 function open() {
   const endpoint = new FakeEndpoint();
@@ -97,13 +98,67 @@ test("readable can be cancelled while the turn is silent", async () => {
   assert.deepEqual(await waiting, { done: true, value: undefined });
 });
 
-test("a turn that nobody reads settles, and takes no more than its window", async () => {
+test("platform 23: a turn that nobody reads settles, and neither end keeps more for it than its window", async () => {
   const { endpoint, session } = open();
   const turn = session.prompt("Hi", { messageId: "m-1" });
   const items = Array(LIMITS.windowItems).fill(LINES[2]);
   endpoint.say(ACCEPTED, { kind: "items", id: 1, items }, { kind: "end", id: 1, value: RESULT, count: 5000 });
   assert.deepEqual(await turn.result, RESULT);
   assert.deepEqual(endpoint.sent("credit"), [], "without credit the worker sends nothing more");
+  assert.deepEqual(endpoint.sent("cancel"), [{ kind: "cancel", id: 1 }], "the rest stays where it is stored");
+});
+
+test("platform 23: a turn that is read after its end is read on from the stored lines", async () => {
+  const { endpoint, session, clock } = open();
+  const turn = session.prompt("Hi", { messageId: "m-1" });
+  endpoint.say(ACCEPTED, { kind: "items", id: 1, items: LINES.slice(0, 2) });
+  endpoint.say({ kind: "end", id: 1, value: RESULT, count: LINES.length });
+  endpoint.say({ kind: "items", id: 1, items: LINES.slice(2, 3) });
+  const left = turn[Symbol.asyncIterator]();
+  await left.next();
+  const waiting = left.next();
+  await settled();
+  assert.deepEqual(endpoint.sent().at(-1), {
+    kind: "session_stream",
+    id: 2,
+    agent: "support",
+    session: "chat",
+    cursor: 2,
+  });
+  const other = { ...LINES[2], messageId: "m-0" };
+  endpoint.say({ kind: "items", id: 2, items: [other, LINES[2]] });
+  await waiting;
+  assert.deepEqual(endpoint.sent("credit"), [{ kind: "credit", id: 2, items: 1, bytes: 0 }]);
+  await left.return();
+  assert.deepEqual(endpoint.sent("cancel").at(-1), { kind: "cancel", id: 2 });
+  endpoint.say({ kind: "items", id: 2, items: [LINES[3]] }, { kind: "error", id: 2, error: wireCancelled });
+  const both = [collect(turn), new Response(turn.readable).text()];
+  await settled();
+  assert.deepEqual(endpoint.sent().at(-1).cursor, 3);
+  assert.equal(endpoint.sent("session_stream").length, 2, "for all readers together");
+  endpoint.say({ kind: "items", id: 3, items: LINES.slice(3) });
+  assert.deepEqual(await both[0], SHOWN);
+  assert.equal(await both[1], LINES.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  assert.deepEqual(endpoint.sent("cancel").at(-1), { kind: "cancel", id: 3 });
+  endpoint.say({ kind: "error", id: 3, error: wireCancelled });
+  assert.equal(clock.running, 0);
+});
+
+test("reading on can fail", async () => {
+  const { endpoint, channel, session } = open();
+  const turn = session.prompt("Hi", { messageId: "m-1" });
+  endpoint.say(ACCEPTED, { kind: "end", id: 1, value: RESULT, count: 3 });
+  const reading = collect(turn);
+  await settled();
+  endpoint.say({ kind: "error", id: 2, error: FAILED });
+  await assert.rejects(reading, { code: "input_too_large" });
+  const other = session.prompt("Hi", { messageId: "m-1" });
+  endpoint.say({ ...ACCEPTED, id: 3 }, { kind: "end", id: 3, value: RESULT, count: 3 });
+  const late = collect(other);
+  await settled();
+  channel.end(bridgeClosed());
+  await assert.rejects(late, { code: "bridge_closed" });
+  await assert.rejects(collect(other), { code: "bridge_closed" });
 });
 
 test("the lines that are due after the result come as they are read", async () => {
@@ -117,8 +172,8 @@ test("the lines that are due after the result come as they are read", async () =
   };
   endpoint.say(ACCEPTED);
   send(LIMITS.windowItems);
-  endpoint.say({ kind: "end", id: 1, value: RESULT, count });
   const reading = collect(turn);
+  endpoint.say({ kind: "end", id: 1, value: RESULT, count });
   for (let credits = 0; cursor < count;) {
     await settled();
     const granted = endpoint.sent("credit");
@@ -205,6 +260,15 @@ test("aborted while a Blob is read: dropped like one that was aborted before", a
   assert.deepEqual([endpoint.posts.length, listeners()], [0, 0]);
 });
 
+test("cancelled before it was stored: accepted rejects, the result is cancelled", async () => {
+  const { endpoint, session } = open();
+  const turn = session.prompt("Hi");
+  endpoint.say({ kind: "error", id: 1, error: wireCancelled });
+  await assert.rejects(turn.accepted, { code: "cancelled" });
+  assert.equal((await turn.result).stopReason, "cancelled");
+  assert.deepEqual(await collect(turn), []);
+});
+
 test("aborted later: this message is cancelled, and the turn ends by its own end", async () => {
   const { endpoint, session, clock } = open();
   const { signal, abort, listeners } = countingSignal();
@@ -238,7 +302,7 @@ test("aborted after the end: nothing happens", async () => {
   assert.deepEqual(endpoint.sent("session_cancel"), []);
 });
 
-test("200 turns on one signal leave no listener", async () => {
+test("platform 25: 200 turns on one signal leave no listener", async () => {
   const { endpoint, session } = open();
   const { signal, listeners } = countingSignal();
   for (let id = 1; id <= 200; id++) {

@@ -43,6 +43,7 @@ export async function uses(signal: AbortSignal): Promise<void> {
     onLog: ({ level, text }) => console[level](text),
     onEvent: ({ type }) => console.log(type),
     jspi: false,
+    offline: { worker: "./sw.js", files: [new URL("https://shop.example/later.js")] },
   });
   const version: string = langfx.version;
 
@@ -97,7 +98,7 @@ function report(error: LangfxError): void {
 
 export async function misuses(): Promise<void> {
   // @ts-expect-error An option that does not exist.
-  await connect({ packages: ["numpy"] });
+  await connect({ package: ["numpy"] });
   // @ts-expect-error Modules are a list.
   await connect({ modules: "./shop.py" });
   // @ts-expect-error No such store.

@@ -54,7 +54,23 @@ test("a Date is its ISO text, and toJSON is asked, with the key", () => {
   ]);
 });
 
-test("lone surrogates become U+FFFD, in keys and values, both ways", () => {
+test("toJSON is asked once, and may give the object itself", () => {
+  const again = { toJSON: () => ({ toJSON: "kept", a: 1 }) };
+  const itself = { b: 2, toJSON: () => itself };
+  assert.deepEqual(sent([again, { a: [again] }]), [{ toJSON: "kept", a: 1 }, { a: [{ toJSON: "kept", a: 1 }] }]);
+  assert.throws(() => sent(itself), { code: "not_portable", details: { path: ["value", "toJSON"] } });
+  const endless = { toJSON: () => ({ endless }) };
+  assert.throws(() => sent(endless), { code: "message_too_deep" });
+});
+
+test("platform 19: large integers cross, up to what Python reads", () => {
+  const { text } = pack({ kind: "call", value: [2n ** 70n, -(2n ** 63n), 1e20, 7n] });
+  assert.deepEqual(JSON.parse(text)[0].value, [String(2n ** 70n), String(-(2n ** 63n)), 1e20, "7"]);
+  assert.equal(sent(10n ** 4299n).length, 4300);
+  assert.throws(() => sent(10n ** 4300n), { code: "not_portable", details: { path: ["value"] } });
+});
+
+test("platform 19: lone surrogates become U+FFFD, in keys and values, both ways", () => {
   assert.deepEqual(sent({ "a\ud800": "\udc00b", ok: "😀" }), { "a\ufffd": "\ufffdb", ok: "😀" });
   const text = '[{"kind":"result","id":1,"value":{"k\\udfff":["\\ud800x","\\ud83d\\ude00",1,null]}}]';
   assert.deepEqual(unpack({ text, blobs: [] }), [
@@ -123,6 +139,12 @@ test("the same object twice is no cycle", () => {
   assert.deepEqual(sent([shared, shared, { shared }]), [{ a: 1 }, { a: 1 }, { shared: { a: 1 } }]);
 });
 
+function detached() {
+  const { buffer } = new Uint8Array(1);
+  structuredClone(buffer, { transfer: [buffer] });
+  return buffer;
+}
+
 const cycle = { inside: [/** @type {any} */ (null)] };
 cycle.inside[0] = cycle;
 const refused = {
@@ -136,6 +158,7 @@ const refused = {
   "a promise": Promise.resolve(1),
   "a class instance": new (class Order {})(),
   "an Error": new Error("no"),
+  "a detached buffer": detached(),
   "a Map of another realm": runInNewContext("new Map()"),
 };
 for (const [name, value] of Object.entries(refused)) {
@@ -150,7 +173,7 @@ for (const [name, value] of Object.entries(refused)) {
   });
 }
 
-test("200 levels of JSON text are the limit", () => {
+test("platform 19: 200 levels of JSON text are the limit", () => {
   // The batch, the message and the innermost array are levels, too.
   assert.doesNotThrow(() => pack({ kind: "call", value: nested([], LIMITS.depth - 3) }));
   assert.throws(() => pack({ kind: "call", value: nested([], LIMITS.depth - 2) }), { code: "message_too_deep" });
@@ -168,6 +191,14 @@ test("text and bytes over the limits are refused before anything is copied", () 
   assert.throws(() => pack({ kind: "call", value: [over, new Uint8Array(1)] }), { code: "message_too_large" });
   assert.throws(() => pack({ kind: "call", value: "x".repeat(LIMITS.text) }), { code: "message_too_large" });
   assert.doesNotThrow(() => pack({ kind: "call", value: "x".repeat(LIMITS.text - 100) }));
+});
+
+test("platform 20: user data named like our fields is just data", () => {
+  const value = { big: [["value", "x"]], blobs: [["value"]], $blob: 0, x: "7", kind: "cancel", id: 9 };
+  const message = { kind: "result", id: 1, value };
+  const { text, blobs } = pack(message);
+  assert.deepEqual(JSON.parse(text), [message]);
+  assert.deepEqual(unpack({ text, blobs }), [message]);
 });
 
 test("a key __proto__ is a key, both ways", () => {

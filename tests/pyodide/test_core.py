@@ -37,7 +37,7 @@ async def test_a_stored_turn_runs(selenium: Any) -> None:
 
 
 @run_in_pyodide(packages=["langfx-web"])
-def test_brackets_are_counted_before_they_are_parsed(selenium: Any) -> None:
+def test_platform_36_brackets_are_counted_before_they_are_parsed(selenium: Any) -> None:
     """199 levels are read, 201 refused, six thousand do not end the interpreter."""
     import json
 
@@ -65,7 +65,7 @@ def test_brackets_are_counted_before_they_are_parsed(selenium: Any) -> None:
 
 @pytest.mark.chrome
 @run_in_pyodide(packages=["langfx-web"])
-async def test_bug_059_cancelling_a_task_cancels_the_body(selenium: Any) -> None:
+async def test_platform_38_bug_059_cancelling_a_task_cancels_the_body(selenium: Any) -> None:
     """Before the headers, between chunks, while the consumer is busy: signal aborted, body cancelled, once each."""
     import asyncio
 
@@ -111,7 +111,7 @@ async def test_bug_059_cancelling_a_task_cancels_the_body(selenium: Any) -> None
 
 @pytest.mark.chrome
 @run_in_pyodide(packages=["langfx-web"])
-async def test_bug_086_live_proxies_do_not_grow_with_use(selenium: Any) -> None:
+async def test_platform_38_bug_086_live_proxies_do_not_grow_with_use(selenium: Any) -> None:
     """Ten finished and aborted exchanges leave as many proxies as two."""
     import asyncio
     import gc

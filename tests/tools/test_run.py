@@ -47,6 +47,7 @@ async def test_a_value_and_a_reported_failure() -> None:
         (RuntimeError("key sk-abcdef123456 refused"), "key *** refused"),
         (asyncio.CancelledError(), "the tool failing was cancelled from inside"),
         (TimeoutError("own timeout"), "own timeout"),
+        (SystemExit(3), "the tool failing called sys.exit(3)"),
     ],
 )
 async def test_exceptions_become_results(error, content) -> None:

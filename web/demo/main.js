@@ -7,6 +7,9 @@ import { createView } from "./view.js";
 
 /** @import { Action, Failure } from "./state.js" */
 
+const SCRIPTED_IN_WORKER = ["scripted_provider.py", "scripted_in_worker.py"];
+const here = (/** @type {string} */ name) => new URL(name, import.meta.url).href;
+
 /** Two tools that touch the page. The worker asks for them, they run here. */
 const tools = {
   show_order: {
@@ -52,9 +55,10 @@ async function boot() {
   dispatch({ type: "boot" });
   try {
     const script = (await providerAddress()) ? "server" : "worker";
-    const modules = script === "server" ? ["scripted_on_server.py"] : ["scripted_provider.py", "scripted_in_worker.py"];
+    const modules = script === "server" ? ["scripted_on_server.py"] : SCRIPTED_IN_WORKER;
     langfx = await connect({
-      modules: ["support_agent.py", ...modules, "live.py"].map((name) => new URL(name, import.meta.url).href),
+      modules: ["support_agent.py", ...modules, "live.py"].map(here),
+      offline: { files: SCRIPTED_IN_WORKER.map(here) },
       tools,
       // Over at once, so that Python asks anew each time and a key that was cleared is not kept.
       credentials: async () => ({ apiKey, expiresAt: Date.now() }),
@@ -71,12 +75,12 @@ async function boot() {
 }
 
 /**
- * Where the page's own server plays the scripted model, or null on a host that only has files.
+ * Where the page's own server plays the scripted model, or null on a host that only has files, and without a network.
  * @returns {Promise<string | null>}
  */
 async function providerAddress() {
-  const response = await fetch(new URL("provider.json", import.meta.url));
-  return response.ok ? (await response.json()).baseUrl : null;
+  const response = await fetch(new URL("provider.json", import.meta.url)).catch(() => null);
+  return response?.ok ? (await response.json()).baseUrl : null;
 }
 
 function openSession() {

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from worker.bundle.chromium import VARIABLE, need_chromium
+from worker.bundle.additions import bundled
+from worker.bundle.browsers import CHROMIUM, need_chromium, need_other_engines
 from worker.bundle.dist import PYODIDE_FILES, node_toolchain, pyodide_info, wheel_files, write_dist
 from worker.bundle.download import Cache
 from worker.bundle.environments import Environment, need_node
 from worker.bundle.lock import lock_text
+from worker.bundle.node_packages import installed
 from worker.bundle.npm_package import read_files, unpack
 from worker.bundle.pins import Pins
 from worker.bundle.place import Place
@@ -74,17 +76,22 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
     if chosen & {"pyodide", "bench"}:
         _write_pyodide_dist(place, pins, cache, folder / "pyodide")
         variables["LANGFX_NPM"] = str(folder / "pyodide")
-    if chosen & {"check", "host"}:
+    if chosen & {"check", "host", "browser"}:
         unpack(cache.get(pins.npm["typescript"]), typescript(place))
     if "browser" in chosen:
+        packages = installed(place.root / "tests" / "browser" / "npm", place.made / "env-npm")
+        variables["LANGFX_NODE_MODULES"] = str(packages)
         axe = unpack(cache.get(pins.npm["axe-core"]), place.work / "axe-core")
         variables["LANGFX_AXE"] = str(axe / "axe.min.js")
-    if chosen & {"browser", "bench"}:
+    if "engines" in chosen:
+        variables |= need_other_engines()
+        variables["LANGFX_PUPPETEER"] = str(installed(place.root / "tests" / "engines", place.made / "env-puppeteer"))
+    if chosen & {"browser", "engines", "bench"}:
         toolchain = node_toolchain(place, pins, cache, node=node)
         dist = shutil.copytree(write_dist(place, pins, cache, toolchain), folder / "dist")
         variables["LANGFX_DIST"] = str(dist)
-    if chosen & {"pyodide", "browser", "bench"}:
-        variables[VARIABLE] = need_chromium(pythons["env"])
+    if chosen & {"pyodide", "browser", "engines", "bench"}:
+        variables[CHROMIUM.variable] = need_chromium(pythons["env"])
     return Bench(place=place, folder=folder, long=long, node=node, pythons=pythons, variables=variables)
 
 
@@ -103,7 +110,7 @@ def _write_pyodide_dist(place: Place, pins: Pins, cache: Cache, folder: Path) ->
     names = [*PYODIDE_FILES, "pyodide.js", "package.json", "pyodide-lock.json"]
     core = read_files(cache.get(pins.npm["pyodide"]), names)
     wheels = wheel_files(place.root, pins, cache, place.work / "wheels")
-    lock = lock_text(wheels, info=pyodide_info(core["pyodide-lock.json"]))
+    lock = lock_text(map(bundled, wheels), info=pyodide_info(core["pyodide-lock.json"]))
     files = {**core, "pyodide-lock.json": lock.encode(), **{wheel.name: wheel.read_bytes() for wheel in wheels}}
     for name, content in files.items():
         (folder / name).write_bytes(content)

@@ -7,6 +7,7 @@ from functools import partial
 
 from worker.bundle.bench import Bench
 from worker.bundle.outcome import CheckFailed
+from worker.bundle.peers import bundled_peer
 from worker.bundle.sizes import sizes
 from worker.bundle.toolchain import Toolchain
 
@@ -47,7 +48,7 @@ class Report:
 
 
 def measure(name: str, bench: Bench, toolchain: Toolchain, *, rounds: int) -> Report:
-    """Run one bench; raises `CheckFailed` if it came to no end."""
+    """Run one bench; raises `CheckFailed` if it came to no end, `CannotRun` if a peer is missing."""
     return BENCHES[name](bench, toolchain, rounds)
 
 
@@ -62,10 +63,15 @@ def _size(bench: Bench, toolchain: Toolchain, rounds: int) -> Report:
     )
 
 
-def _in_browser(name: str, bench: Bench, toolchain: Toolchain, rounds: int) -> Report:
-    """A bench whose script is `tests/bench/NAME.py`."""
+def _in_browser(name: str, bench: Bench, toolchain: Toolchain, rounds: int, *, peer: str | None = None) -> Report:
+    """A bench whose script is `tests/bench/NAME.py`, measured beside the script `PEER.js` of `tests/bench/peers`."""
     out = bench.folder / f"{name}.json"
-    code = bench.run([bench.pythons["env"], "-m", f"tests.bench.{name}", f"--rounds={rounds}", f"--out={out}"])
+    options = [f"--rounds={rounds}", f"--out={out}"]
+    if peer is not None:
+        sources = bench.place.root / "tests" / "bench" / "peers"
+        made = bundled_peer(peer, sources=sources, made=bench.place.made / "peers", node=bench.node)
+        options.append(f"--peer={made}")
+    code = bench.run([bench.pythons["env"], "-m", f"tests.bench.{name}", *options])
     if code != 0 or not out.exists():
         raise CheckFailed(f"the bench {name} ended with exit code {code}")
     found = json.loads(out.read_text())
@@ -74,5 +80,9 @@ def _in_browser(name: str, bench: Bench, toolchain: Toolchain, rounds: int) -> R
 
 BENCHES: dict[str, Callable[[Bench, Toolchain, int], Report]] = {
     "start": partial(_in_browser, "start"),
+    "stream": partial(_in_browser, "stream", peer="ai_sdk"),
+    "bridge": partial(_in_browser, "bridge"),
+    "cancel": partial(_in_browser, "cancel"),
+    "memory": partial(_in_browser, "memory"),
     "size": _size,
 }

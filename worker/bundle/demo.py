@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from worker.bundle.exchange import Exchange
-from worker.bundle.outcome import CannotRun, CheckFailed
-from worker.bundle.server import Route, Server
+from worker.bundle.outcome import CheckFailed
+from worker.bundle.server import Route, Server, listening
 
 Respond = Callable[[dict[str, object]], tuple[int, dict[str, str], list[bytes | float]]]
 
@@ -44,13 +44,7 @@ def demo_server(dist: Path, script: Path, *, host: str, port: int) -> Server:
 
     It takes the next free port from `port` on.
     """
-    answers = provider_route(load_respond(script))
-    for candidate in range(port, min(port + 100, 65536)):
-        try:
-            return Server(dist, routes=demo_routes(answers), host=host, port=candidate)
-        except OSError as error:
-            print(f"port {candidate} cannot be used ({error.strerror}), trying the next one", flush=True)
-    raise CannotRun(f"no free port from {port} on: give another one with --port")
+    return listening(dist, routes=demo_routes(provider_route(load_respond(script))), host=host, port=port)
 
 
 def demo_routes(answers: Route) -> dict[str, Route]:

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from worker.bundle.additions import Additions, Bundled, with_additions
+from worker.bundle.delivery import Delivery, is_gzipped
 from worker.bundle.download import Cache
-from worker.bundle.lock import lock_text
+from worker.bundle.lock import full_lock_text, lock_text, release_address
 from worker.bundle.npm_package import read_files, unpack
 from worker.bundle.outcome import CheckFailed
 from worker.bundle.packs import library_packs, project_pack, wheels_pack
@@ -33,7 +35,10 @@ CORE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 PYODIDE_FILES = (*CORE_FILES, LIBRARY)
 LEGAL_FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 
-Set = Literal["boot", "schemas", "extra", "wheels", "page"]
+Set = Literal["boot", "schemas", "extra", "wheels", "page", "later"]
+
+# What a module asks for before it runs: `import … from "./x.js"`, `export … from "./x.js"`, `import "./x.js"`.
+_STATIC_IMPORT = re.compile(r'(?m)^(?:import|export)\s+(?:[\w$*{},\s]*\sfrom\s+)?"\./([\w.-]+\.js)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +67,35 @@ class Runtime:
                 for path, content in sorted(self.files.items())
             },
         }
+        described["snapshotKey"] = self._snapshot_key()
         name = hashlib.sha256(_json(described).encode()).hexdigest()[:12]
         return {**described, "runtime": f"runtime-{name}"}
 
+    def _snapshot_key(self) -> str:
+        """Of all that a memory snapshot is made of: what starts Python, and the script that makes and reads one."""
+        decisive = {path for path, name in self.sets.items() if name == "boot" or path.startswith("worker/")}
+        hashes = {path: _content(self.files[path]) for path in decisive}
+        return hashlib.sha256(_json(hashes).encode()).hexdigest()[:16]
 
-def write_dist(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Path:
+
+def write_dist(
+    place: Place,
+    pins: Pins,
+    cache: Cache,
+    toolchain: Toolchain,
+    additions: Additions | None = None,
+    delivery: Delivery | None = None,
+) -> Path:
     """Build `dist/` and put it in place of the old one when it is whole, and only if it differs; returns its path.
 
-    Raises `CheckFailed` if a part is larger than it may be.
+    Raises `CheckFailed` if a part is larger than it may be, or if `additions` cannot run in Pyodide.
     """
-    runtime = _runtime(place, pins, cache, toolchain)
+    delivery = delivery or Delivery()
+    runtime = _runtime(place, pins, cache, toolchain, additions or Additions())
+    runtime.files.update(delivery.packs(runtime.files))
     check_sizes(runtime.files, runtime.sets, toolchain)
     files = _dist_files(place.root, runtime)
+    files |= delivery.compressed(files, toolchain)
     if _read(place.dist) == files:
         return place.dist
     new = place.made / "dist-new"
@@ -98,35 +120,68 @@ def wheel_files(root: Path, pins: Pins, cache: Cache, work: Path) -> list[Path]:
     work.mkdir(parents=True, exist_ok=True)
     own = work / name
     own.write_bytes(content)
-    return [own, *(cache.get(pins.wheels[name]) for name in sorted(pins.wheels))]
+    return [own, *(cache.get(wheels[name]) for wheels in (pins.wheels, pins.on_demand) for name in sorted(wheels))]
 
 
 def node_toolchain(place: Place, pins: Pins, cache: Cache, *, node: str) -> NodeToolchain:
     """The toolchain of the pinned packages, unpacked below `.build/work/`."""
-    pyodide, typescript = (unpack(cache.get(pins.npm[name]), place.work / name) for name in ("pyodide", "typescript"))
-    return NodeToolchain(node=node, pyodide=pyodide, typescript=typescript, work=place.work / "made")
+    pyodide, terser = (unpack(cache.get(pins.npm[name]), place.work / name) for name in ("pyodide", "terser"))
+    return NodeToolchain(node=node, pyodide=pyodide, terser=terser, work=place.work / "made")
 
 
-def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain) -> Runtime:
+def _runtime(place: Place, pins: Pins, cache: Cache, toolchain: Toolchain, additions: Additions) -> Runtime:
     core = read_files(cache.get(pins.npm["pyodide"]), [*PYODIDE_FILES, "pyodide-lock.json"])
     info = pyodide_info(core["pyodide-lock.json"])
-    own, *others = wheels = wheel_files(place.root, pins, cache, place.work / "wheels")
+    own, *others = wheel_files(place.root, pins, cache, place.work / "wheels")
     runtime = Runtime(version=own.name.split("-")[1], pyodide=pins.npm["pyodide"].version, python=info["python"])
     for name in CORE_FILES:
         runtime.add(f"pyodide/{name}", core[name], to="boot")
-    library = library_packs(core[LIBRARY], toolchain)
+    library = library_packs(core[LIBRARY], own, toolchain)
     runtime.add("python.pack", library["python.pack"], to="boot")
     runtime.add("langfx.pack", project_pack(own, toolchain), to="boot")
-    runtime.add("schemas.pack", wheels_pack(others, toolchain), to="schemas")
+    runtime.add("schemas.pack", wheels_pack(others[: len(pins.wheels)], toolchain), to="schemas")
     runtime.add("extra.pack", library["extra.pack"], to="extra")
-    for wheel in wheels:
-        runtime.add(f"wheels/{wheel.name}", wheel.read_bytes(), to="wheels")
-    runtime.add("pyodide-lock.json", lock_text(wheels, info=info).encode(), to="boot")
+    target = pins.wheel_target
+    wheels = with_additions([own, *others], additions, find=cache.find, target=target, python=info["python"])
+    _add_wheels(runtime, wheels, pins, core, info)
     scripts = [path for side in ("worker", "web") for path in (place.root / side).glob("*.js")]
     sources = {path.relative_to(place.root).as_posix(): path.read_bytes() for path in scripts}
-    for path, text in sorted(toolchain.stripped(dict(sorted(sources.items()))).items()):
-        runtime.add(path, text, to="boot" if path.startswith("worker/") else "page")
+    starting = _starting_modules(sources, "web/langfx-web.js") | _starting_modules(sources, "worker/worker.js")
+    for path, text in sorted(toolchain.minified(dict(sorted(sources.items()))).items()):
+        runtime.add(path, text, to=_script_set(path, starting))
     return runtime
+
+
+def _add_wheels(
+    runtime: Runtime, wheels: list[Bundled], pins: Pins, core: Mapping[str, bytes], info: Mapping[str, str]
+) -> None:
+    """Every wheel of the bundle, and the locks that a worker finds packages by."""
+    for wheel in wheels:
+        runtime.add(f"wheels/{wheel.path.name}", wheel.path.read_bytes(), to="wheels")
+    provided = {"langfx-web", *pins.wheels}
+    lock = lock_text(wheels, info=info, provided=provided)
+    release = release_address(core["pyodide.mjs"].decode(), runtime.pyodide)
+    full = full_lock_text(lock, core["pyodide-lock.json"], release=release, provided=provided)
+    runtime.add("pyodide-lock.json", lock.encode(), to="boot")
+    runtime.add("pyodide-lock-full.json", full.encode(), to="wheels")
+
+
+def _script_set(path: str, starting: set[str]) -> Set:
+    if path not in starting:
+        return "later"
+    return "boot" if path.startswith("worker/") else "page"
+
+
+def _starting_modules(sources: Mapping[str, bytes], path: str) -> set[str]:
+    """The modules that `path` cannot run without; others are loaded when they are wanted, by `import()`."""
+    found, waiting = set[str](), [path]
+    folder = path.partition("/")[0]
+    while waiting:
+        if (path := waiting.pop()) in found or path not in sources:
+            continue
+        found.add(path)
+        waiting += [f"{folder}/{name}" for name in _STATIC_IMPORT.findall(sources[path].decode())]
+    return found
 
 
 def _dist_files(root: Path, runtime: Runtime) -> dict[str, bytes]:
@@ -138,7 +193,10 @@ def _dist_files(root: Path, runtime: Runtime) -> dict[str, bytes]:
     files["manifest.json"] = f"{manifest_text}\n".encode()
     files["package.json"] = f"{_json(_npm_metadata(runtime.version, folder))}\n".encode()
     files["langfx-web.js"] = _front_door(runtime, folder).encode()
-    files |= _copies(root, {"web/langfx-web.d.ts": "langfx-web.d.ts"} | {name: name for name in LEGAL_FILES})
+    files["langfx-web-sw.js"] = _service_worker(folder).encode()
+    copied = {f"web/{name}": name for name in ("langfx-web.d.ts", "langfx-web-sw.d.ts")}
+    copied |= {f"web/npm/{name}": name for name in ("vite.js", "vite.d.ts", "python.d.ts")}
+    files |= _copies(root, copied | {name: name for name in LEGAL_FILES})
     files |= _demo(root / "web" / "demo")
     return files
 
@@ -150,6 +208,13 @@ def _front_door(runtime: Runtime, folder: str) -> str:
     return "\n".join([*imports, f'export * from "./{folder}/web/langfx-web.js";']) + "\n"
 
 
+def _service_worker(folder: str) -> str:
+    """The stable script of the service worker, which does its work by itself only where it is the whole script."""
+    module = f'"./{folder}/web/langfx-web-sw.js"'
+    start = "if (location.href === import.meta.url) listen();"
+    return "\n".join([f"import {{ listen }} from {module};", f"export * from {module};", start]) + "\n"
+
+
 def _npm_metadata(version: str, folder: str) -> dict[str, object]:
     return {
         "name": "langfx-web",
@@ -157,9 +222,13 @@ def _npm_metadata(version: str, folder: str) -> dict[str, object]:
         "license": "MIT",
         "type": "module",
         "sideEffects": False,
+        "description": "LLM agents in Python inside a browser tab.",
         "types": "./langfx-web.d.ts",
         "exports": {
             ".": {"types": "./langfx-web.d.ts", "default": "./langfx-web.js"},
+            "./sw": {"types": "./langfx-web-sw.d.ts", "default": "./langfx-web-sw.js"},
+            "./vite": {"types": "./vite.d.ts", "default": "./vite.js"},
+            "./python": {"types": "./python.d.ts"},
             "./worker": f"./{folder}/worker/worker.js",
             "./runtime/*": f"./{folder}/*",
             "./manifest.json": "./manifest.json",
@@ -214,7 +283,8 @@ def _content(content: bytes) -> dict[str, object]:
 
 def _unpacked(path: str, content: bytes) -> dict[str, object]:
     """Some hosts unpack what is gzipped, and the browser then gets the zip itself."""
-    return {"unpacked": _content(gzip.decompress(content))} if path.endswith(".pack") else {}
+    is_packed = path.endswith(".pack") and is_gzipped(content)
+    return {"unpacked": _content(gzip.decompress(content))} if is_packed else {}
 
 
 def _json(value: object) -> str:

@@ -1,17 +1,11 @@
-"""Which dependencies a wheel has inside Pyodide: environment markers, judged for Emscripten and not for the host."""
+"""Environment markers, judged for Emscripten and not for the host that builds."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 _TOKEN = re.compile(r"\s*(?:(\(|\))|('[^']*'|\"[^\"]*\")|(===|==|~=|!=|<=|>=|<|>)|([a-z_]+))")
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*([^;]*)(?:;(.*))?$")
 _COMPARE = {"<": {-1}, "<=": {-1, 0}, "==": {0}, "===": {0}, "!=": {-1, 1}, ">=": {0, 1}, ">": {1}}
-
-
-def normalize(name: str) -> str:
-    """The one spelling of a distribution's name: lower case, runs of `-_.` as one `-`."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def emscripten(python: str) -> dict[str, str]:
@@ -28,19 +22,6 @@ def emscripten(python: str) -> dict[str, str]:
         "python_version": ".".join(python.split(".")[:2]),
         "sys_platform": "emscripten",
     }
-
-
-def needed(requirements: list[str], environment: Mapping[str, str]) -> list[str]:
-    """The normalized, sorted names of those `Requires-Dist` lines that hold in `environment`."""
-    names = set()
-    for requirement in requirements:
-        match = _REQUIREMENT.match(requirement)
-        if match is None:
-            raise ValueError(f"cannot read the requirement {requirement!r}")
-        name, _, marker = match.groups()
-        if marker is None or holds(marker, environment):
-            names.add(normalize(name))
-    return sorted(names)
 
 
 def holds(marker: str, environment: Mapping[str, str]) -> bool:

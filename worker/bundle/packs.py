@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from worker.bundle.annotations import without_annotations
 from worker.bundle.toolchain import Toolchain
 from worker.bundle.zips import read_zip, zip_bytes
 
@@ -21,23 +22,33 @@ EXTRA_NAMES = frozenset(_EXTRA.split())
 # `v1` cannot run on Python 3.14, and the plugin is for a type checker.
 _LEFT_OUT = re.compile(r"pydantic/(v1/|mypy\.py)|.*\.pyi$|.*/py\.typed$|.*/RECORD$|.*/sboms/")
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+# What `dataclasses` would compile at each start, for the worker to give it instead.
+METHODS = "methods.marshal"
 
 
-def library_packs(library: bytes, toolchain: Toolchain) -> dict[str, bytes]:
-    """`python.pack` and `extra.pack` of the zip with Pyodide's standard library, without docstrings and assertions."""
+def library_packs(library: bytes, package: Path, toolchain: Toolchain) -> dict[str, bytes]:
+    """`python.pack` and `extra.pack` of the zip with Pyodide's standard library, without docstrings and assertions.
+
+    The former also holds what the standard library makes of the wheel `package`, which is ours.
+    """
+    ours = {name: content for name, content in read_zip(package.read_bytes()).items() if name.endswith(".py")}
     modules = {name: content for name, content in read_zip(library).items() if name.endswith(".py")}
     extra = {name: content for name, content in modules.items() if _top_level(name) in EXTRA_NAMES}
     core = {name: content for name, content in modules.items() if name not in extra}
     return {
-        "python.pack": _pack("python.pack", core, toolchain, optimize=2),
+        "python.pack": _pack("python.pack", {**core, METHODS: toolchain.methods(ours)}, toolchain, optimize=2),
         "extra.pack": _pack("extra.pack", extra, toolchain, optimize=2),
     }
 
 
 def project_pack(wheel: Path, toolchain: Toolchain) -> bytes:
-    """`langfx.pack`: our own package with its docstrings, and the metadata by which its version is found."""
+    """`langfx.pack`: our own package with its docstrings, and the metadata by which its version is found.
+
+    Annotations of functions are left out: what reads some reads those of the page's tools.
+    """
     files = read_zip(wheel.read_bytes())
-    wanted = {name: files[name] for name in files if name.endswith(".py") or _METADATA.fullmatch(name)}
+    wanted = {name: without_annotations(content) for name, content in files.items() if name.endswith(".py")}
+    wanted |= {name: files[name] for name in files if _METADATA.fullmatch(name)}
     return _pack("langfx.pack", wanted, toolchain, optimize=0)
 
 

@@ -24,12 +24,14 @@ class Pin:
 class Pins:
     """All pins: files by name, what wheels must run on, and the requirements of the environments that run tests.
 
-    `wheel_target` has pip's options for another platform, without their dashes.
+    `wheel_target` has pip's options for another platform, without their dashes. `wheels` are those that every bundle
+    has compiled in a pack; those of `on_demand` lie in it as they are, for pages that ask for them.
     """
 
     wheel_target: dict[str, list[str]]
     npm: dict[str, Pin]
     wheels: dict[str, Pin]
+    on_demand: dict[str, Pin]
     environments: dict[str, list[str]]
 
 
@@ -43,6 +45,7 @@ def read_pins() -> Pins:
         wheel_target=data["wheelTarget"],
         npm={entry["name"]: _npm_pin(entry) for entry in data["npm"]},
         wheels={entry["name"]: _wheel_pin(entry) for entry in data["wheels"]},
+        on_demand={entry["name"]: _wheel_pin(entry) for entry in data["onDemand"]},
         environments=data["environments"],
     )
 

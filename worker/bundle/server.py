@@ -16,6 +16,7 @@ from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from worker.bundle.exchange import Exchange
+from worker.bundle.outcome import CannotRun
 from worker.bundle.static_files import Faults, answer_file
 
 Route = Callable[[Exchange], None]
@@ -34,8 +35,9 @@ class Server:
     """Serves `routes` and the files below `root` on a port of loopback, from the start of `with` to its end.
 
     `routes` maps `"METHOD /path"`, where the path is an `fnmatch` pattern, to functions; it comes before files.
-    `mount` is a path that everything lies below, like `/a/b`. Port 0 is a free one. `faults` may be changed at any
-    time. `exchanges` lists all requests in order of arrival, preflights too. A taken port raises `OSError`.
+    `headers` are added to every answer. `mount` is a path that everything lies below, like `/a/b`. Port 0 is a free
+    one. `faults` may be changed at any time. `exchanges` lists all requests in order of arrival, preflights too. A
+    taken port raises `OSError`.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Server:
         *,
         routes: Mapping[str, Route] | None = None,
         cors: Cors | None = None,
+        headers: Mapping[str, str] | None = None,
         mount: str = "",
         host: str = "127.0.0.1",
         port: int = 0,
@@ -51,6 +54,7 @@ class Server:
         self.root = root
         self.routes = dict(routes or {})
         self.cors = cors
+        self.headers = dict(headers or {})
         self.mount = mount.rstrip("/")
         self.host = host
         self.faults = Faults()
@@ -104,6 +108,7 @@ class Server:
         return exchange.run(self._dispatch)
 
     def _dispatch(self, exchange: Exchange) -> None:
+        exchange.added_headers |= self.headers
         self._allow_origin(exchange)
         if exchange.method == "OPTIONS" and "access-control-request-method" in exchange.headers:
             self._answer_preflight(exchange)
@@ -140,6 +145,16 @@ class Server:
             return
         allowed = {"Methods": self.cors.methods, "Headers": self.cors.headers}
         exchange.respond(204, {f"Access-Control-Allow-{name}": ", ".join(value) for name, value in allowed.items()})
+
+
+def listening(root: Path, *, routes: Mapping[str, Route], host: str, port: int) -> Server:
+    """A server, not yet started, at the first port that is free, from `port` on; raises `CannotRun` without one."""
+    for candidate in range(port, min(port + 100, 65536)):
+        try:
+            return Server(root, routes=routes, host=host, port=candidate)
+        except OSError as error:
+            print(f"port {candidate} cannot be used ({error.strerror}), trying the next one", flush=True)
+    raise CannotRun(f"no free port from {port} on: give another one with --port")
 
 
 class _Listener(ThreadingHTTPServer):

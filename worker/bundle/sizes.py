@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from worker.bundle.delivery import is_gzipped
 from worker.bundle.outcome import CheckFailed
 from worker.bundle.toolchain import Toolchain
 
@@ -18,16 +19,21 @@ class Size:
 
 
 def sizes(files: Mapping[str, bytes], sets: Mapping[str, str], toolchain: Toolchain) -> list[Size]:
-    """What of the runtime has a budget: packs as they are, other boot files by brotli, our scripts alone by gzip."""
-    boot = {path for path, name in sets.items() if name == "boot"}
-    compressible = {path for path in boot if path.endswith((".wasm", ".mjs", ".js"))}
-    sent = sum(toolchain.brotli_size(files[path]) for path in compressible)
+    """What of the runtime has a budget: starting scripts by gzip, all else as sent, by brotli unless it is gzipped."""
+    boot = set(_paths(sets, "boot"))
+    worker = {path for path in boot if path.startswith("worker/")}
+    compressing = not is_gzipped(files["python.pack"])
+
+    def sent(path: str) -> int:
+        content = files[path]
+        return len(content if is_gzipped(content) or path.endswith(".json") else toolchain.brotli(content))
+
     return [
-        Size(name="boot_set", bytes=sent + sum(len(files[path]) for path in boot - compressible), most=5_800_000),
-        Size(name="langfx_pack", bytes=len(files["langfx.pack"]), most=300_000),
-        Size(name="schemas_pack", bytes=len(files["schemas.pack"]), most=2_300_000),
-        Size(name="page_scripts", bytes=_gzipped(files, "web/"), most=12 * 1024),
-        Size(name="worker_scripts", bytes=_gzipped(files, "worker/"), most=20 * 1024),
+        Size(name="boot_set", bytes=sum(map(sent, boot)), most=5_100_000 if compressing else 5_800_000),
+        Size(name="langfx_pack", bytes=sent("langfx.pack"), most=300_000),
+        Size(name="schemas_pack", bytes=sent("schemas.pack"), most=1_600_000 if compressing else 2_300_000),
+        Size(name="page_scripts", bytes=_gzipped(files, _paths(sets, "page")), most=12 * 1024),
+        Size(name="worker_scripts", bytes=_gzipped(files, worker), most=20 * 1024),
     ]
 
 
@@ -38,9 +44,9 @@ def check_sizes(files: Mapping[str, bytes], sets: Mapping[str, str], toolchain: 
         raise CheckFailed("too large: " + ", ".join(f"{size.name} {size.bytes} of {size.most} bytes" for size in over))
 
 
-def _gzipped(files: Mapping[str, bytes], folder: str) -> int:
-    return sum(len(gzip.compress(files[path], 9)) for path in _below(files, folder))
+def _gzipped(files: Mapping[str, bytes], paths: Iterable[str]) -> int:
+    return sum(len(gzip.compress(files[path], 9)) for path in paths)
 
 
-def _below(files: Mapping[str, bytes], folder: str) -> Iterable[str]:
-    return (path for path in files if path.startswith(folder))
+def _paths(sets: Mapping[str, str], wanted: str) -> list[str]:
+    return [path for path, name in sets.items() if name == wanted]

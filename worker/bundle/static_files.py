@@ -24,6 +24,7 @@ CONTENT_TYPES = {
     ".whl": "application/zip",
     ".zip": "application/zip",
 }
+_CODINGS = {"br": ".br", "gzip": ".gz"}
 _PIECE = 16384
 
 T = TypeVar("T")
@@ -55,13 +56,15 @@ def answer_file(exchange: Exchange, root: Path | None, path: str, faults: Faults
     if exchange.method not in {"GET", "HEAD"}:
         exchange.respond(405, {"Allow": "GET, HEAD"})
         return
-    file = _file_below(root, path)
+    file = file_below(root, path)
     content = _matching(faults.bodies, path)
     if any(fnmatchcase(path, pattern) for pattern in faults.missing) or (file is None and content is None):
         exchange.respond(404, {"Content-Type": "text/plain; charset=utf-8"}, "not found\n")
         return
     headers = _headers(path, file, faults)
     if content is None and file is not None:
+        file, encoding = _as_accepted(file, exchange.headers.get("accept-encoding", ""))
+        headers |= encoding
         headers["ETag"] = _etag(file)
         if headers["ETag"] in exchange.headers.get("if-none-match", ""):
             exchange.respond(304, headers)
@@ -87,7 +90,7 @@ def _paced(content: bytes, rate: float | None) -> Iterator[bytes | float]:
         yield piece
 
 
-def _file_below(root: Path | None, path: str) -> Path | None:
+def file_below(root: Path | None, path: str) -> Path | None:
     """The file that `path` names, an index page for a folder; nothing outside of `root`."""
     if root is None or "\0" in path:
         return None
@@ -95,6 +98,17 @@ def _file_below(root: Path | None, path: str) -> Path | None:
     if path.endswith("/"):
         file /= "index.html"
     return file if file.is_file() and file.is_relative_to(root.resolve()) else None
+
+
+def _as_accepted(file: Path, accepted: str) -> tuple[Path, dict[str, str]]:
+    """The compressed file that lies beside `file` and that the client takes, else `file`; headers that say so."""
+    beside = {coding: file.with_name(file.name + suffix) for coding, suffix in _CODINGS.items()}
+    found = {coding: path for coding, path in beside.items() if path.exists()}
+    wanted = {word.partition(";")[0].strip() for word in accepted.split(",")}
+    for coding, path in found.items():
+        if coding in wanted:
+            return path, {"Content-Encoding": coding, "Vary": "Accept-Encoding"}
+    return file, {"Vary": "Accept-Encoding"} if found else {}
 
 
 def _headers(path: str, file: Path | None, faults: Faults) -> dict[str, str]:

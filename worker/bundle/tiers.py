@@ -1,11 +1,29 @@
 """The tiers of `build.py test`, cheapest first."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 
 from worker.bundle.bench import Bench
+from worker.bundle.browsers import need_other_engines
 from worker.bundle.checks import run_checks
 from worker.bundle.counts import Counts, junit_counts, tap_counts
+from worker.bundle.outcome import CannotRun
+
+
+def default_tiers() -> list[str]:
+    """All tiers; without `engines`, and saying so, where its browsers cannot be had.
+
+    Raises `CannotRun` if that is so where `CI` is `true`: there nothing may be left out unseen.
+    """
+    try:
+        need_other_engines()
+    except CannotRun as error:
+        if os.environ.get("CI") == "true":
+            raise
+        print(f"the tier engines is left out: {error}", flush=True)
+        return [name for name in TIERS if name != "engines"]
+    return list(TIERS)
 
 
 def run_tiers(bench: Bench, names: Sequence[str]) -> Counts:
@@ -23,7 +41,8 @@ def run_tiers(bench: Bench, names: Sequence[str]) -> Counts:
 
 
 def _host(bench: Bench) -> Counts:
-    return _pytest(bench, "env", "host", ["tests", "--ignore=tests/pyodide", "--ignore=tests/browser"])
+    elsewhere = [f"--ignore=tests/{name}" for name in ("pyodide", "browser", "engines")]
+    return _pytest(bench, "env", "host", ["tests", *elsewhere])
 
 
 def _js(bench: Bench) -> Counts:
@@ -49,6 +68,10 @@ def _browser(bench: Bench) -> Counts:
     return _pytest(bench, "env", "browser", ["tests/browser"])
 
 
+def _engines(bench: Bench) -> Counts:
+    return _pytest(bench, "env", "engines", ["tests/engines", "--durations=10"])
+
+
 def _pytest(bench: Bench, environment: str, name: str, arguments: list[str], *, marks: str = "") -> Counts:
     if not (bench.place.root / arguments[0]).exists():
         return Counts()
@@ -64,4 +87,5 @@ TIERS: dict[str, Callable[[Bench], Counts]] = {
     "js": _js,
     "pyodide": _pyodide,
     "browser": _browser,
+    "engines": _engines,
 }

@@ -1,4 +1,4 @@
-"""What the build has Node do: compile Python inside Pyodide, strip scripts of their comments, compress with brotli.
+"""What the build has Node do: compile Python inside Pyodide, minify scripts, compress with brotli.
 
 Each piece of work is done once: its result lies in a folder under the hash of all that it was made of, with those of
 the last builds.
@@ -18,29 +18,32 @@ from worker.bundle.zips import read_zip, zip_bytes
 
 _HERE = Path(__file__).parent
 _SECONDS = 600
-_KEPT = 32
+_KEPT = 128
 
 
 class Toolchain(Protocol):
-    """The three things that the build cannot do itself."""
+    """What the build cannot do itself."""
 
     def compiled(self, modules: Mapping[str, bytes], *, optimize: int, prefix: str) -> dict[str, bytes]:
         """Bytecode by `.pyc` name of Python modules by `.py` name; tracebacks show `prefix` and the name."""
 
-    def stripped(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The same scripts without comments."""
+    def methods(self, package: Mapping[str, bytes]) -> bytes:
+        """A marshalled table of the code that `dataclasses` makes when our package is imported, by its text."""
 
-    def brotli_size(self, content: bytes) -> int:
-        """Bytes of `content` after the strongest brotli."""
+    def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The same modules, with the same imports and exports, in fewer bytes."""
+
+    def brotli(self, content: bytes) -> bytes:
+        """`content` after the strongest brotli."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeToolchain:
-    """The real one: `pyodide` and `typescript` are folders of unpacked npm packages, `work` keeps the results."""
+    """The real one: `pyodide` and `terser` are folders of unpacked npm packages, `work` keeps the results."""
 
     node: str
     pyodide: Path
-    typescript: Path
+    terser: Path
     work: Path
 
     def compiled(self, modules: Mapping[str, bytes], *, optimize: int, prefix: str) -> dict[str, bytes]:
@@ -56,19 +59,29 @@ class NodeToolchain:
         key = [*recipe, sources, *(option.encode() for option in options)]
         return read_zip(self._once("compiled", key, make))
 
-    def stripped(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
+    def methods(self, package: Mapping[str, bytes]) -> bytes:
+        sources = zip_bytes(package, stored=True)
+
+        def make(folder: Path) -> bytes:
+            (folder / "sources").write_bytes(sources)
+            self._run("methods.mjs", self.pyodide, folder / "sources", folder / "methods")
+            return (folder / "methods").read_bytes()
+
+        wasm = (self.pyodide / "pyodide.asm.wasm").read_bytes()
+        return self._once("methods", [_script("methods.mjs"), wasm, sources], make)
+
+    def minified(self, scripts: Mapping[str, bytes]) -> dict[str, bytes]:
         texts = json.dumps({name: content.decode() for name, content in scripts.items()}).encode()
-        compiler = self.typescript / "lib" / "typescript.js"
-        key = [_script("strip.mjs"), (self.typescript / "package.json").read_bytes(), texts]
-        made = self._once("stripped", key, lambda folder: self._run("strip.mjs", compiler, given=texts))
+        key = [_script("minify.mjs"), (self.terser / "package.json").read_bytes(), texts]
+        made = self._once("minified", key, lambda folder: self._run("minify.mjs", self.terser, given=texts))
         return {name: text.encode() for name, text in json.loads(made).items()}
 
-    def brotli_size(self, content: bytes) -> int:
+    def brotli(self, content: bytes) -> bytes:
         def make(folder: Path) -> bytes:
             (folder / "content").write_bytes(content)
             return self._run("squeeze.mjs", folder / "content")
 
-        return int(json.loads(self._once("brotli", [_script("squeeze.mjs"), content], make))[0])
+        return self._once("brotli", [_script("squeeze.mjs"), content], make)
 
     def _once(self, kind: str, key: Sequence[bytes], make: Callable[[Path], bytes]) -> bytes:
         """What `make` returns, given an empty folder, unless it was made of the same `key` before."""

@@ -135,10 +135,10 @@ class AnthropicDecoder:
         if block is None:
             raise LMProtocolError(f"a delta for content block {index}, which is not open")
         kind = delta.get("type")
-        if kind not in _DELTAS_OF.get(block.kind, _DELTA_FIELDS) and kind in _DELTA_FIELDS:
-            raise LMProtocolError(f"a {kind} for content block {index}, which is of type {block.kind}")
         if kind == "text_delta" and block.kind == "text":
             return (delta["text"],)
+        if kind not in _DELTAS_OF.get(block.kind, _DELTA_FIELDS) and kind in _DELTA_FIELDS:
+            raise LMProtocolError(f"a {kind} for content block {index}, which is of type {block.kind}")
         if kind == "input_json_delta" and block.kind == "tool_use":
             block.add(kind, delta)
             return (CallText(key=index, text=delta["partial_json"]),)

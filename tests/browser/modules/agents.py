@@ -30,6 +30,7 @@ async def wait_long() -> str:
 
 
 desk = lf.Agent(name="desk", lm=scripted, instructions="Be brief.", tools=[add, explode, wait_long])
+patient = lf.Agent(name="patient", lm=scripted, limits=lf.Limits(max_steps=1000, max_tool_calls=1000))
 keyed = lf.Agent(
     name="keyed", lm=lf.llms.Anthropic(model="claude-sonnet-5", api_key=lf.page_credential("anthropic")), tools=[]
 )
@@ -46,10 +47,19 @@ async def sleep(seconds: float) -> str:
     return "awake"
 
 
+counted: list[int] = []
+
+
 async def count(upto: int) -> AsyncIterator[int]:
     """Count from 0."""
     for number in range(upto):
+        counted.append(number)
         yield number
+
+
+def last_counted() -> int:
+    """How far `count` has got."""
+    return counted[-1]
 
 
 def fail() -> None:
@@ -60,7 +70,7 @@ def fail() -> None:
 def exhaust_stack() -> str:
     """Kill the interpreter, as C code that recurses without a limit does."""
     nested: list[object] = []
-    for _ in range(100_000):
+    for _ in range(20_000):
         nested = [nested]
     return repr(nested)
 

@@ -1,0 +1,3 @@
+import { langfx } from "langfx-web/vite";
+
+export default { plugins: [langfx()] };
