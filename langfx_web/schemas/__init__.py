@@ -3,8 +3,17 @@
 May import layer 0 to 2. Read `schema.py` first; pydantic is loaded in `adapters.py` alone.
 """
 
+from langfx_web.schemas.adapters import load_pydantic
 from langfx_web.schemas.arrival import pydantic_arrived, wait_for_pydantic
 from langfx_web.schemas.schema import DocumentSchema, Schema
 from langfx_web.schemas.signature import Signature, first_paragraph
 
-__all__ = ["DocumentSchema", "Schema", "Signature", "first_paragraph", "pydantic_arrived", "wait_for_pydantic"]
+__all__ = [
+    "DocumentSchema",
+    "Schema",
+    "Signature",
+    "first_paragraph",
+    "load_pydantic",
+    "pydantic_arrived",
+    "wait_for_pydantic",
+]
