@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import HERE, ROOT
+from tests.browser.kept import wait_until, wait_until_prepared
 from tests.browser.tab import Console
 from tests.browser.test_demo import Demo
 from worker.bundle.demo import demo_server
@@ -46,12 +46,6 @@ addEventListener("fetch", (event) => {
   if (!respond(event) && event.request.url.endsWith("/hello")) event.respondWith(new Response("from the app"));
 });
 """
-PREPARED = """async (files) => {
-  if (!(await navigator.serviceWorker.getRegistration())?.active) return false;
-  const cache = await caches.open(`langfx-web page ${location.origin}${location.pathname}`);
-  const kept = (await cache.keys()).map(({ url }) => url);
-  return files.every((file) => kept.includes(new URL(file, document.baseURI).href));
-}"""
 RELEASES = """async () => {
   const names = (await caches.keys()).filter((name) => name.includes("/runtime-"));
   return names.map((name) => name.split("/").at(-2)).sort();
@@ -103,19 +97,6 @@ def page(browser: Browser) -> Iterator[Page]:
 def expect_answer(page: Page) -> None:
     """Python, pydantic and the page's module have worked."""
     expect(page.locator("output")).to_have_text("4 legs", timeout=60_000)
-
-
-def wait_until_prepared(page: Page, *files: str) -> None:
-    """The service worker is active, and these files of the page are kept beside the page itself."""
-    wait_until(page, PREPARED, ["", *files])
-
-
-def wait_until(page: Page, claim: str, argument: object = None) -> None:
-    """The async function `claim` has come true on the page."""
-    end = time.monotonic() + 60
-    while not page.evaluate(claim, argument):
-        assert time.monotonic() < end, claim
-        page.wait_for_timeout(50)
 
 
 def warnings(page: Page) -> list[str]:

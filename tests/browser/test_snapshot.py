@@ -149,7 +149,11 @@ def test_platform_14_pydantic_works_after_a_restore(visit: Visit) -> None:
 
 @pytest.mark.parametrize(
     ("change", "fresh", "reason"),
-    [(FLIP, "false", "changed"), (CUT, "false", "instead of"), (OTHER_BUILD, "true", "build id")],
+    [
+        (FLIP, "false", "changed"),
+        pytest.param(CUT, "false", "instead of", marks=pytest.mark.long),
+        pytest.param(OTHER_BUILD, "true", "build id", marks=pytest.mark.long),
+    ],
     ids=["changed", "cut", "other build"],
 )
 def test_platform_14_a_snapshot_of_no_use_costs_one_warning(

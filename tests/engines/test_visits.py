@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.browser.conftest import ROOT
+from tests.browser.kept import PREPARED
 from tests.browser.tab import Tab
-from tests.browser.test_offline import PREPARED
 from tests.engines.engine import Page
 from worker.bundle.demo import demo_server
 from worker.bundle.server import Server
