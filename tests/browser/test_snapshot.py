@@ -231,7 +231,8 @@ def test_it_holds_our_package_and_nothing_of_a_page(visit: Visit) -> None:
     names = ["langfx_web.testing", "decimal", "uuid", "pydantic_core", "agents"]
     assert tab.call("memory:loaded", [names])[:3] == names[:3]
     assert "agents" not in tab.call("memory:loaded", [names])
-    assert tab.call("memory:tasks") == 1
+    # This start's own: the call, and what imports pydantic when nothing else is to do.
+    assert set(tab.call("memory:tasks")) <= {"Dispatch._run", "Dispatch._warm_when_idle"}
 
 
 def test_pydantic_comes_after_the_restore(visit: Visit, new_server: Callable[..., Server]) -> None:
