@@ -167,14 +167,19 @@ def test_a_page_out_of_reach_is_told_so(shop: Shop, page: Page) -> None:
         assert page.evaluate("async () => (await navigator.serviceWorker.getRegistrations()).length") == 0
 
 
+def register_own_worker(shop: Shop, page: Page, server: Server) -> None:
+    """The page has a service worker before it is first opened."""
+    shop.write("app-sw.js", APP_WORKER)
+    page.goto(f"{server.url}style.css")
+    page.evaluate("navigator.serviceWorker.register('/app-sw.js', { type: 'module' })")
+    page.evaluate("async () => void (await navigator.serviceWorker.ready)")
+
+
 def test_platform_17_a_service_worker_of_the_app_stays(shop: Shop, page: Page) -> None:
     """`offline: true` changes nothing for a page that has a service worker, and says so."""
     shop.write_page(True)
-    shop.write("app-sw.js", APP_WORKER)
     with Server(shop.folder) as server:
-        page.goto(f"{server.url}style.css")
-        page.evaluate("navigator.serviceWorker.register('/app-sw.js', { type: 'module' })")
-        page.evaluate("async () => void (await navigator.serviceWorker.ready)")
+        register_own_worker(shop, page, server)
         page.goto(server.url)
         expect_answer(page)
         page.wait_for_function("() => logs.length")
@@ -188,11 +193,8 @@ def test_platform_17_a_service_worker_of_the_app_stays(shop: Shop, page: Page) -
 def test_an_app_answers_with_ours_in_its_own_service_worker(shop: Shop, page: Page) -> None:
     """`respond` in the app's worker answers for the bundle, and for nothing else."""
     shop.write_page(False)
-    shop.write("app-sw.js", APP_WORKER)
     with Server(shop.folder) as server:
-        page.goto(f"{server.url}style.css")
-        page.evaluate("navigator.serviceWorker.register('/app-sw.js', { type: 'module' })")
-        page.evaluate("async () => void (await navigator.serviceWorker.ready)")
+        register_own_worker(shop, page, server)
         before = len(server.exchanges)
         page.goto(server.url)
         expect_answer(page)
