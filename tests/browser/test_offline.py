@@ -199,7 +199,8 @@ def test_an_app_answers_with_ours_in_its_own_service_worker(shop: Shop, page: Pa
         page.goto(server.url)
         expect_answer(page)
         asked = [exchange.path for exchange in server.exchanges[before:] if not exchange.path.endswith("-sw.js")]
-        assert asked == ["/", "/style.css", "/dist/langfx-web.js", "/typed.py"]
+        # A browser asks for what the document names in an order of its own.
+        assert [asked[0], *sorted(asked[1:])] == ["/", "/dist/langfx-web.js", "/style.css", "/typed.py"]
         assert page.evaluate("async () => (await fetch('hello')).text()") == "from the app"
 
 
