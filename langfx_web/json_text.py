@@ -22,6 +22,9 @@ Path: TypeAlias = tuple[str | int, ...]
 MAX_DEPTH = 200
 """Levels of lists and objects that a text or value may have."""
 
+quoted: Callable[[str], str] = json.encoder.encode_basestring
+"""A text as JSON has it."""
+
 _AS_ROUND = bytes.maketrans(b"[{]}", b"(())")
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
@@ -37,7 +40,7 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
         if len(text) > max_depth:
             check_depth(text, max_depth)
         if text[:1] == "{":
-            value, end = _DECODER.raw_decode(text)
+            value, end = _read_value(text, 0)
             if end == len(text):
                 return value
         # With blanks around it, or refused with what follows the document.
@@ -46,6 +49,8 @@ def loads(text: str | bytes | bytearray, *, max_depth: int = MAX_DEPTH) -> Any:
         raise
     except (ValueError, RecursionError) as error:
         raise JSONTextError(f"not JSON: {error}") from error
+    except StopIteration as error:
+        raise JSONTextError(f"not JSON: a value is missing at character {error.value}") from error
 
 
 def read_prefix(text: str) -> tuple[Any, int]:
@@ -236,4 +241,5 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
 # Made once: `json.loads` and `json.dumps` with options make one for each text, which costs more than a small text.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 _LENIENT = json.JSONDecoder(strict=False, object_pairs_hook=_once)
+_read_value = _DECODER.scan_once  # type: ignore[attr-defined]  # what `raw_decode` calls
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -46,7 +46,22 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["NaN", "[Infinity]", "-Infinity", "1e999", '{"a": -1e999}', "", "{", "01", "'a'", b"\xff"]
+    "text",
+    [
+        "NaN",
+        "[Infinity]",
+        "-Infinity",
+        "1e999",
+        '{"a": -1e999}',
+        "",
+        "{",
+        '{"a": }',
+        '{"a":[1,]}',
+        "{} x",
+        "01",
+        "'a'",
+        b"\xff",
+    ],
 )
 def test_what_is_not_json_is_refused(text: str | bytes) -> None:
     """Python's extensions to JSON are errors here."""

@@ -15,16 +15,25 @@ const isFunction = (/** @type {unknown} */ value) => typeof value === "function"
 const isBoolean = (/** @type {unknown} */ value) => typeof value === "boolean";
 const isPositive = (/** @type {unknown} */ value) => typeof value === "number" && value > 0;
 const isText = (/** @type {unknown} */ value) => typeof value === "string";
-const isUrl = (/** @type {unknown} */ value) => isText(value) || value instanceof URL;
+const isFilled = (/** @type {any} */ value) => isText(value) && /\S/.test(value);
 const isUrls = (/** @type {unknown} */ value) => Array.isArray(value) && value.every(isUrl);
 const isObject = (/** @type {any} */ value) => typeof value === "object" && value !== null;
 const isStore = (/** @type {any} */ value) => value === "memory" || value === "indexeddb" || isText(value?.name);
 const isSignal = (/** @type {any} */ value) => isFunction(value?.addEventListener) && isBoolean(value.aborted);
 
+/** Whether it is one beside the page. @param {any} value */
+function isUrl(value) {
+  try {
+    return (isText(value) || value instanceof URL) && !!new URL(value, globalThis.document?.baseURI ?? "file:");
+  } catch {
+    return false;
+  }
+}
+
 /** @type {Record<string, (value: any) => boolean>} */
 const OPTIONS = {
   modules: isUrls,
-  packages: (value) => Array.isArray(value) && value.every(isText),
+  packages: (value) => Array.isArray(value) && value.every(isFilled),
   wheels: isUrls,
   tools: isObject,
   credentials: isFunction,

@@ -60,6 +60,8 @@ export function isScript(file) {
 export class BootFiles {
   /** The module of the latest attempt. @type {Promise<WebAssembly.Module>} */
   #compiled = Promise.reject(new Error("nothing has arrived"));
+  /** What is in the packs, by file. @type {Files} */
+  #zips = new Map();
   #base;
 
   /**
@@ -79,6 +81,8 @@ export class BootFiles {
     });
     this.arrived = Promise.all(this.files.values());
     this.arrived.catch(() => {});
+    // At once: later, Pyodide keeps this thread busy.
+    for (const file of [...this.files.keys()].filter(isPack)) this.#zips.set(file, this.arrivalOf(file).then(unzipped));
   }
 
   /**
@@ -93,8 +97,8 @@ export class BootFiles {
   }
 
   /** The zip in a pack of the set. @param {string} file */
-  async zip(file) {
-    return unzipped(await this.arrivalOf(file));
+  zip(file) {
+    return this.#zips.get(file) ?? this.arrivalOf(file);
   }
 
   /**

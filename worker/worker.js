@@ -4,10 +4,9 @@
  * told to make a memory snapshot, and does nothing else then.
  */
 
-import createPyodideModule from "../pyodide/pyodide.asm.mjs";
-import { loadPyodide } from "../pyodide/pyodide.mjs";
 import { toWire } from "./download.js";
 import { openExchange } from "./pump.js";
+import { createPyodideModule, loadPyodide } from "./scripts.js";
 import { startRuntime } from "./runtime.js";
 
 /** @typedef {import("./protocol.js").Post} Post */

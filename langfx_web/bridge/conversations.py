@@ -133,7 +133,7 @@ async def show_lines(lines: LineStream, outlet: Outlet) -> None:
     async with aclosing(lines.batches()) as batches:
         async for batch in batches:
             for line in batch:
-                if outlet.send(Portable(text=line.text)):
+                if outlet.send(Portable(line.text)):
                     await outlet.room()
 
 

@@ -27,6 +27,8 @@ from langfx_web.schemas import wait_for_pydantic
 from langfx_web.stores import MemoryStore
 
 MAX_COMMANDS = 1024
+IDLE_AFTER = 0.2
+"""Seconds after the start when a worker without commands imports pydantic."""
 SCHEMAS_PACK = frozenset({"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"})
 Message: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[Message, Outlet], Awaitable[None]]
@@ -43,7 +45,8 @@ class Dispatch:
 
     `post` sends text and buffers to the page; `load` makes a pack importable, `schemas` with pydantic or `extra` with
     the rest of the standard library, and returns "" or the JSON text of an error; `open_installer` loads what installs
-    packages; `enter` tells the page of a phase of its start. Modules of the page are written below `folder`.
+    packages; `enter` tells the page of a phase of its start. Modules of the page are written below `folder`. `warm_up`
+    does, once and while nothing is asked for, what the first typed work would have to wait for.
     """
 
     def __init__(
@@ -55,11 +58,13 @@ class Dispatch:
         enter: Callable[[Literal["modules"]], object],
         version: str,
         folder: Path,
+        warm_up: Callable[[], object] | None = None,
     ) -> None:
         self._outbox = Outbox(post)
         self._page = Page(self._outbox)
         self._load = load
         self._enter = enter
+        self._warm_up = warm_up
         self._packages = Packages(open_installer, prepare=self._prepare_packages, folder=folder.with_name("wheels"))
         self._calls_need_schemas = False
         self._version = version
@@ -78,6 +83,7 @@ class Dispatch:
             "session_messages": self._session_messages,
         }
         self._has_credentials = False
+        self._warming: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
 
     def receive(self, text: str, buffers: Sequence[bytes]) -> None:
@@ -164,6 +170,14 @@ class Dispatch:
         self._conversations = Conversations(self._modules, page_tools, MemoryStore(), script=script)
         self._has_credentials = message["credentials"]
         self._outbox.say("ready", version=self._version, agents=self._modules.agents)
+        if self._warm_up is not None:
+            self._warming = asyncio.ensure_future(self._warm_when_idle(self._warm_up))
+
+    async def _warm_when_idle(self, warm_up: Callable[[], object]) -> None:
+        """A page that is busy by then, or could not get the pack, pays when it has typed work."""
+        await asyncio.sleep(IDLE_AFTER)
+        if await self._load("schemas") == "" and not self._running:
+            warm_up()
 
     async def _prepare_for(self, setup: Mapping[str, Any]) -> None:
         """Load what the page names and its modules import.

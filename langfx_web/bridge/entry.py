@@ -18,6 +18,7 @@ from langfx_web.bridge.packages import Installer
 from langfx_web.bridge.standard_library import ExtraFinder
 from langfx_web.bridge.timers import mend_timers
 from langfx_web.json_text import loads
+from langfx_web.schemas import load_pydantic
 from langfx_web.transport.browser import use_pump
 
 if sys.platform == "emscripten":
@@ -84,6 +85,7 @@ def start(
         enter=enter,
         version=boot["version"],
         folder=MODULES_FOLDER,
+        warm_up=load_pydantic,
     )
 
     def receive(text: str, blobs: Any) -> None:

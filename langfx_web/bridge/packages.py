@@ -178,6 +178,10 @@ class Packages:
             parts = urlsplit(url)
             file = unquote(parts.path).rpartition("/")[2]
             found = _SHA256.search(parts.fragment)
+            if not file.endswith(".whl"):
+                address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+                failures.add(address, "that is the address of no wheel: one ends in .whl")
+                continue
             try:
                 content = await _read(installer, url, found.group(1) if found else "")
             except LangfxError as error:

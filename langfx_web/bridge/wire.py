@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langfx_web.errors import BridgeError, JSONTextError, LangfxError, NotPortableError
-from langfx_web.json_text import Path, dumps, is_json, loads, plain
+from langfx_web.json_text import Path, dumps, is_json, loads, plain, quoted
 from langfx_web.masking import masked
 
 PROTOCOL = 1
@@ -70,7 +70,7 @@ _DECIMAL = re.compile(r"-?[0-9]{1,4300}")
 
 
 # Not frozen, as frozen dataclasses take three times as long to make, and one of these is made per item of a stream.
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Portable:
     """A value ready to cross: its JSON text, where its big integers and bytes belong, and the bytes."""
 
@@ -87,8 +87,11 @@ class Portable:
 
 def portable(value: Any) -> Portable:
     """Make a Python value ready to cross; `NotPortableError` has the path of what cannot."""
+    # Most items of streams are texts, and short.
+    if type(value) is str and len(text := quoted(value)) <= MAX_TEXT:
+        return Portable(text)
     if is_json(value, largest=SAFE_INTEGER) and len(text := dumps(value)) <= MAX_TEXT:
-        return Portable(text=text)
+        return Portable(text)
     big: list[Path] = []
     blobs: list[Path] = []
     buffers: list[bytes] = []
@@ -110,7 +113,7 @@ def portable(value: Any) -> Portable:
     text = dumps(plain(value, leaf=leaf))
     if len(text) > MAX_TEXT or sum(map(len, buffers)) > MAX_BLOBS:
         raise NotPortableError("the value is too large for one message", code="message_too_large")
-    return Portable(text=text, big=big, blobs=blobs, buffers=buffers)
+    return Portable(text, big=big, blobs=blobs, buffers=buffers)
 
 
 def _decimal(number: int, path: Path) -> str:

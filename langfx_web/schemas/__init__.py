@@ -3,7 +3,7 @@
 May import layer 0 to 2. Read `schema.py` first; pydantic is loaded in `adapters.py` alone.
 """
 
-from langfx_web.schemas.adapters import as_text
+from langfx_web.schemas.adapters import as_text, load_pydantic
 from langfx_web.schemas.arrival import pydantic_arrived, wait_for_pydantic
 from langfx_web.schemas.schema import DocumentSchema, Schema
 from langfx_web.schemas.signature import Signature, first_paragraph
@@ -17,6 +17,7 @@ __all__ = [
     "Unknown",
     "as_text",
     "first_paragraph",
+    "load_pydantic",
     "pydantic_arrived",
     "wait_for_pydantic",
 ]

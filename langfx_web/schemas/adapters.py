@@ -15,6 +15,11 @@ Adapter: TypeAlias = "TypeAdapter[Any]"
 """pydantic's validator and writer of one type."""
 
 
+def load_pydantic() -> None:
+    """Import pydantic and build a first validator, which the next ones are much faster than."""
+    record_type("First", {"member": (str, ...)})
+
+
 def adapter(type_: Any) -> Adapter:
     """A pydantic adapter of any type it can describe; `schema_unsupported` for the rest."""
     from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter

@@ -15,7 +15,9 @@ from langfx_web.json_text import loads
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_USUAL_EVENT = re.compile(rb"(?:event: ([^\n]+)\n)?data: (\{[^\n]*)\n\n")
+# Nearly all events have this form, and one that stands for many is read much faster than line by line.
+_USUAL_EVENT = re.compile(r"(?:event: ([^\n]+)\n)?data: (\{[^\n]*)\n\n")
+_USUAL_EVENTS = re.compile(rb"(?:(?:event: [^\n]+\n)?data: \{[^\n]*\n\n)+")
 
 
 class ServerEvent(NamedTuple):
@@ -96,13 +98,14 @@ class SSEDecoder:
             position = end + 1
 
     def _read_usual(self, text: bytes, position: int, events: list[ServerEvent]) -> int:
-        while found := _USUAL_EVENT.match(text, position):
-            name, data = found.groups(b"")
-            if len(data) > self._max:
-                self._overflow()
-            position = found.end()
-            events.append(ServerEvent(name.decode("utf-8", "replace"), data.decode("utf-8", "replace"), self._id))
-        return position
+        found = _USUAL_EVENTS.match(text, position)
+        if found is None:
+            return position
+        usual = _USUAL_EVENT.findall(found.group().decode("utf-8", "replace"))
+        if found.end() - position > self._max and any(len(data.encode()) > self._max for _, data in usual):
+            self._overflow()
+        events.extend([ServerEvent(name, data, self._id) for name, data in usual])
+        return found.end()
 
     def _read(self, line: bytes, events: list[ServerEvent]) -> None:
         if line.startswith(b"data: "):

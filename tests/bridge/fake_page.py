@@ -22,6 +22,7 @@ class FakePage:
         *,
         load: Callable[[str], Any] | None = None,
         open_installer: Callable[[], Any] | None = None,
+        warm_up: Callable[[], object] | None = None,
     ) -> None:
         self.posts: list[tuple[list[dict[str, Any]], list[bytes]]] = []
         self._ids = itertools.count(1)
@@ -34,6 +35,7 @@ class FakePage:
             enter=self.phases.append,
             version="0.1.0",
             folder=folder,
+            warm_up=warm_up,
         )
 
     def _take(self, text: str, buffers: list[bytes]) -> None:

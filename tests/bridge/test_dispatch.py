@@ -518,3 +518,35 @@ async def test_two_turns_at_once(shop: FakePage) -> None:
         await shop.end(id_)
         text = "".join(line["delta"] for line in shop.items(id_) if line["type"] == "text_delta")
         assert text == f"text {n}" * 20
+
+
+async def test_an_idle_worker_imports_what_typed_work_begins_with(tmp_path, page: FakePage) -> None:
+    """So that the first typed answer of a page that was left alone does not wait for pydantic."""
+    warmed = asyncio.Event()
+    await FakePage(tmp_path, warm_up=warmed.set).setup({})
+    async with asyncio.timeout(10):
+        await warmed.wait()
+
+
+async def test_a_busy_worker_or_one_without_the_pack_imports_nothing_unasked(tmp_path, page: FakePage) -> None:
+    """A command is never kept waiting by an import that it does not need."""
+    warmed: list[str] = []
+    asked = {"busy": asyncio.Event(), "offline": asyncio.Event()}
+
+    def load(name: str):
+        async def answer(pack: str) -> str:
+            asked[name].set()
+            return json.dumps({"code": "download_failed"}) if name == "offline" else ""
+
+        return answer
+
+    pages = {name: FakePage(tmp_path, load=load(name), warm_up=lambda: warmed.append("now")) for name in asked}
+    await pages["busy"].setup({"dispatch_busy": "import asyncio\nasync def forever(): await asyncio.Event().wait()"})
+    forever = pages["busy"].command("call", target="dispatch_busy:forever", args=[])
+    await pages["offline"].setup({})
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(event.wait() for event in asked.values()))
+    await asyncio.sleep(0)
+    assert warmed == []
+    pages["busy"].tell("cancel", id=forever)
+    await pages["busy"].wait(lambda message: message.get("id") == forever)

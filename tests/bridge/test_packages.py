@@ -128,6 +128,15 @@ async def test_a_wheel_by_address_is_checked_by_the_hash_in_its_fragment(
     assert bundle.read_hashes == ["a" * 64]
 
 
+async def test_an_address_that_is_of_no_wheel_is_not_even_asked_for(packages: Packages, bundle: FakeInstaller) -> None:
+    """A folder or a page is told by its address, without what may be secret in it."""
+    bundle.packages["micropip"] = entry()
+    with pytest.raises(PackageError, match="no wheel") as caught:
+        await packages.load([], ["https://far.invalid/wheels/?key=k", "https://far.invalid/rules.zip"], set())
+    assert caught.value.names == ("https://far.invalid/wheels/", "https://far.invalid/rules.zip")
+    assert bundle.read_hashes == []
+
+
 async def test_a_page_waits_for_its_packages_before_its_modules_run(bundle: FakeInstaller, tmp_path) -> None:
     """Named or imported, they are there when a module is imported."""
     page = FakePage(tmp_path / "modules", open_installer=bundle.open)

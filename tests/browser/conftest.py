@@ -91,11 +91,11 @@ def new_tab(browser: Browser, server: Server) -> Iterator[NewTab]:
 
 
 @pytest.fixture(scope="module")
-def shared_tab(browser: Browser, server: Server) -> Iterator[Tab]:
-    """One connected tab for the tests of a module; use it through `tab`."""
+def shared_tab(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Iterator[Tab]:
+    """One connected tab for the tests of a module, which may name its `MODULES`; use it through `tab`."""
     with browser.new_context(service_workers="block") as context:
         tab = Tab(context.new_page(), server.url).open()
-        tab.connect("agents.py")
+        tab.connect(*getattr(request.module, "MODULES", ["agents.py"]))
         yield tab
 
 

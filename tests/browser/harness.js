@@ -73,12 +73,16 @@ const harness = {
   /** Changes each text for the worker. */
   alter: (/** @type {string} */ text) => text,
 
-  /** With `quiet`, the milliseconds without work before a memory snapshot is made. */
+  /**
+   * With `quiet`, the milliseconds without work before a memory snapshot is made; else none is made or used, since that
+   * takes a second worker, at a time that a test cannot know.
+   */
   async connect(/** @type {any} */ options = {}, /** @type {number | undefined} */ quiet = undefined) {
     const open = quiet === undefined ? connect : await harness.connectQuietly(quiet);
     harness.langfx = await open({
       tools,
       store: "memory",
+      snapshot: quiet !== undefined,
       credentials: async () => harness.credential,
       onProgress: (progress) => harness.progress.push(progress),
       onLog: (entry) => harness.logs.push(entry),

@@ -69,7 +69,14 @@ def settled_proxies(tab: Tab) -> int:
     return int(least)
 
 
-@pytest.mark.parametrize("name", UNITS)
+# Each takes ten seconds, most of it waiting for timers to go.
+SAMPLE = ("a stream of a thousand deltas", "a run of ten Python tools", "runs that are cancelled")
+
+
+NAMES = [name if name in SAMPLE else pytest.param(name, marks=pytest.mark.long) for name in UNITS]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_platform_38_bug_086_live_proxies_do_not_grow_with_use(tab: Tab, provider: Provider, name: str) -> None:
     """However often a unit of work is repeated, as many Python objects are held by JavaScript; and no task is left."""
     tab.call("probes:live_proxies")

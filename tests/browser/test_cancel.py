@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.browser.provider import Provider, beginning, calls, fails, says, sends
 from tests.browser.tab import PageError, Tab
 from worker.bundle.exchange import Exchange
-from worker.bundle.server import Server
 
 NewTab = Callable[..., Tab]
+# The worker can be looked into.
+MODULES = ("agents.py", "probes.py")
 
 CANCELLED = """(async () => {
   const controller = new AbortController();
@@ -29,15 +29,6 @@ CANCELLED = """(async () => {
   const outcome = await work;
   return [outcome, Date.now() / 1000 - harness.cancelledAt];
 })()"""
-
-
-@pytest.fixture(scope="module")
-def shared_tab(browser: Browser, server: Server) -> Iterator[Tab]:
-    """A tab whose worker can be looked into."""
-    with browser.new_context(service_workers="block") as context:
-        tab = Tab(context.new_page(), server.url).open()
-        tab.connect("agents.py", "probes.py")
-        yield tab
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ROOT
+from tests.browser.kept import PREPARED, wait_until
 from tests.browser.provider import Text, says, stream
 from tests.browser.tab import Console
 from worker.bundle import demo as bundle
@@ -19,6 +20,8 @@ from worker.bundle.server import Server
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 NewServer = Callable[..., Server]
+
+SCRIPTS = [path.name for path in (ROOT / "web" / "demo").glob("*.js")] + ["style.css", "scripted_in_worker.py"]
 
 
 class Demo:
@@ -167,6 +170,8 @@ def test_static_host_below_a_path(plain_host: str, demo_page: Callable[..., Demo
     """On a plain file server, below any path, the demo plays its script in the worker, and needs no network for it."""
     demo = demo_page(f"{plain_host}{path}")
     expect(demo.page.locator("#orders button")).to_have_count(4)
+    # The demo keeps itself for a later visit, and says so where the network goes meanwhile.
+    wait_until(demo.page, PREPARED, SCRIPTS)
     demo.page.context.set_offline(True)
     expect(demo.page.locator("#offline")).to_be_visible()
     expect(demo.page.locator("#where-model")).to_have_text("is scripted, played in the worker")

@@ -219,7 +219,16 @@ def test_wrong_arguments_of_a_called_function(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("module", []), ("store", "disk"), ("modules", "agents.py"), ("timeout", -1)]
+    ("option", "value"),
+    [
+        ("module", []),
+        ("store", "disk"),
+        ("modules", "agents.py"),
+        ("modules", ["http://["]),
+        ("baseUrl", "http://["),
+        ("packages", [" "]),
+        ("timeout", -1),
+    ],
 )
 def test_bad_options(shared_tab: Tab, option: str, value: object) -> None:
     """A misspelt or malformed option of `connect` is refused at once, by name, and no worker is started."""

@@ -36,15 +36,15 @@ def get(url):
 ARCHIVE = """\
 import pathlib
 import shutil
+import tempfile
 
 
 def pack():
-    folder = pathlib.Path("/tmp/packed")
-    folder.mkdir()
+    folder, other = (pathlib.Path(tempfile.mkdtemp()) for _ in range(2))
     (folder / "a.txt").write_text("a")
-    made = shutil.make_archive("/tmp/made", "tar", folder)
-    shutil.unpack_archive(made, "/tmp/unpacked")
-    return pathlib.Path("/tmp/unpacked/a.txt").read_text()
+    made = shutil.make_archive(other / "made", "tar", folder)
+    shutil.unpack_archive(made, other / "unpacked")
+    return (other / "unpacked" / "a.txt").read_text()
 """
 
 

@@ -94,6 +94,18 @@ def known() -> list[bool]:
 
 def left() -> bool:
     return hasattr(dataclasses, "exec")
+
+
+def reads() -> list[str]:
+    import zipimport
+
+    read, seen = zipimport._get_data, []
+    zipimport._get_data = lambda archive, entry: (seen.append(entry[0].rpartition("/")[2]), read(archive, entry))[1]
+    try:
+        import colorsys
+    finally:
+        zipimport._get_data = read
+    return seen
 """
 
 
@@ -107,6 +119,15 @@ def test_platform_40_dataclasses_compiles_nothing_of_ours_at_a_start(new_server:
     asked = tab.call("methods:known")
     assert asked, "dataclasses.exec is not what dataclasses calls any more"
     assert all(asked)
+
+
+def test_platform_40_zipimport_reads_a_module_once(new_server: NewServer, new_tab: NewTab) -> None:
+    """What it reads for the name of the file is kept for the code, under the name that zipimport has for reading."""
+    server = new_server()
+    server.faults.bodies = {"/shop/methods.py": METHODS.encode()}
+    tab = new_tab(server.url)
+    tab.connect("/shop/methods.py")
+    assert tab.call("methods:reads") == ["colorsys.pyc"]
 
 
 def test_a_pack_that_is_gone_fails_the_work_that_needs_it(new_server: NewServer, new_tab: NewTab) -> None:

@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import HERE, ROOT
+from tests.browser.kept import wait_until_prepared
 from tests.browser.passes import PASSES
 from tests.browser.paths import MODULES, PATHS
 from tests.browser.provider import Provider
 from tests.browser.tab import Tab
-from tests.browser.test_offline import wait_until_prepared
 from worker.bundle.server import Cors, Server
 
 NewServer = Callable[..., Server]
@@ -29,7 +29,11 @@ def walk(tab: Tab, provider: Provider) -> None:
         path(tab, provider)
 
 
-@pytest.mark.parametrize("name", PASSES)
+# The engines without JSPI, and their pages under a policy and isolated, are tested each time.
+SAMPLE = [name if name == "strict policy" else pytest.param(name, marks=pytest.mark.long) for name in PASSES]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
 def test_platform_35_main_paths(new_server: NewServer, new_tab: NewTab, provider: Provider, name: str) -> None:
     """Without JSPI, isolated from other origins, and under a strict policy, pages work as anywhere else."""
     tab = new_tab(new_server(headers=PASSES[name].headers).url)

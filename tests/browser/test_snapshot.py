@@ -149,7 +149,11 @@ def test_platform_14_pydantic_works_after_a_restore(visit: Visit) -> None:
 
 @pytest.mark.parametrize(
     ("change", "fresh", "reason"),
-    [(FLIP, "false", "changed"), (CUT, "false", "instead of"), (OTHER_BUILD, "true", "build id")],
+    [
+        (FLIP, "false", "changed"),
+        pytest.param(CUT, "false", "instead of", marks=pytest.mark.long),
+        pytest.param(OTHER_BUILD, "true", "build id", marks=pytest.mark.long),
+    ],
     ids=["changed", "cut", "other build"],
 )
 def test_platform_14_a_snapshot_of_no_use_costs_one_warning(
@@ -227,7 +231,8 @@ def test_it_holds_our_package_and_nothing_of_a_page(visit: Visit) -> None:
     names = ["langfx_web.testing", "decimal", "uuid", "pydantic_core", "agents"]
     assert tab.call("memory:loaded", [names])[:3] == names[:3]
     assert "agents" not in tab.call("memory:loaded", [names])
-    assert tab.call("memory:tasks") == 1
+    # This start's own: the call, and what imports pydantic when nothing else is to do.
+    assert set(tab.call("memory:tasks")) <= {"Dispatch._run", "Dispatch._warm_when_idle"}
 
 
 def test_pydantic_comes_after_the_restore(visit: Visit, new_server: Callable[..., Server]) -> None:

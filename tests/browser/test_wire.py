@@ -2,15 +2,15 @@
 
 import itertools
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.browser.provider import Provider, Text, says, sends, stream
 from tests.browser.tab import PageError, Tab
-from worker.bundle.server import Server
+
+# The worker can be looked into.
+MODULES = ("agents.py", "probes.py")
 
 TO_PYTHON = {
     "nothing": ("null", None),
@@ -86,15 +86,6 @@ REFUSED_BY_PYTHON = {
     "long": ("message_too_large", []),
     "heavy": ("message_too_large", []),
 }
-
-
-@pytest.fixture(scope="module")
-def shared_tab(browser: Browser, server: Server) -> Iterator[Tab]:
-    """A tab whose worker can be looked into."""
-    with browser.new_context(service_workers="block") as context:
-        tab = Tab(context.new_page(), server.url).open()
-        tab.connect("agents.py", "probes.py")
-        yield tab
 
 
 def refused(tab: Tab, expression: str, argument: Any = None) -> PageError:

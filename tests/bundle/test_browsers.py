@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.bundle.browsers import CHROMIUM, FIREFOX, find, need_other_engines
+from worker.bundle.browsers import CHROMIUM, FIREFOX, OTHER_ENGINES, find, need_other_engines
 from worker.bundle.outcome import CannotRun
 
 
@@ -15,6 +15,12 @@ def program(folder: Path, name: str) -> str:
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)
     return str(path)
+
+
+def forget_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that names none: where all tiers run, the run itself does."""
+    for program in OTHER_ENGINES:
+        monkeypatch.delenv(program.variable, raising=False)
 
 
 def test_the_named_program_comes_first(tmp_path: Path) -> None:
@@ -49,6 +55,7 @@ def test_a_wrong_name_is_an_error(tmp_path: Path) -> None:
 def test_what_is_there_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The variables of all programs, with their paths."""
     paths = {name: program(tmp_path, name) for name in ("firefox-esr", "WebKitWebDriver", "Xvfb")}
+    forget_engines(monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
     variables = need_other_engines()
     assert variables == dict(zip(("LANGFX_FIREFOX", "LANGFX_WEBKIT", "LANGFX_XVFB"), paths.values(), strict=True))
@@ -57,6 +64,7 @@ def test_what_is_there_is_not_installed(tmp_path: Path, monkeypatch: pytest.Monk
 def test_what_can_be_had_nowhere_is_named_with_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who may not install packages reads which ones are wanted, and of those that are there nothing."""
     program(tmp_path, "Xvfb")
+    forget_engines(monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotRun, match=r"LANGFX_WEBKIT.*: apt-get install firefox-esr webkit2gtk-driver$"):
         need_other_engines()

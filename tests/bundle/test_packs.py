@@ -23,7 +23,7 @@ def test_the_library_is_split_by_whole_names(project: Project, tmp_path: Path) -
     library = zip_bytes({name: text.encode() for name, text in LIBRARY.items()} | {"site-packages/README.txt": b""})
     packs = library_packs(library, tmp_path / name, TinyToolchain())
     core, extra = unpacked(packs["python.pack"]), unpacked(packs["extra.pack"])
-    assert sorted(core) == ["json/__init__.pyc", "methods.marshal", "os.pyc", "traceback.pyc"]
+    assert sorted(core) == ["json/__init__.pyc", "methods.marshal", "os.pyc", "sitecustomize.pyc", "traceback.pyc"]
     assert core["methods.marshal"] == b"methods of langfx_web/__init__.py langfx_web/inner/__init__.py"
     assert sorted(extra) == ["trace.pyc", "unittest/__init__.pyc"]
     assert core["os.pyc"] == b"/lib/python.pack/ 2 import sys\n"

@@ -15,7 +15,7 @@ SOURCES = Path(__file__).parents[1] / "bench" / "peers"
 def test_a_peer_that_was_made_is_not_made_again(tmp_path: Path) -> None:
     """Without a change of script or lock file nothing is asked of npm, so the bench runs offline."""
     (tmp_path / "sources").mkdir()
-    for name in ("one.js", "package-lock.json"):
+    for name in ("one.js", "package.json", "package-lock.json"):
         (tmp_path / "sources" / name).write_text("{}")
     npm = StandIn(tmp_path / "npm", "/usr/bin/env python3")
     node = _bundler(tmp_path / "node")

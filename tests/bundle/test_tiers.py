@@ -99,6 +99,8 @@ def test_engines_are_left_out_where_there_is_no_browser(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That is said, with what to do; in CI nothing may be left out."""
+    for name in ("FIREFOX", "WEBKIT", "XVFB"):
+        monkeypatch.delenv(f"LANGFX_{name}", raising=False)
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.delenv("CI", raising=False)
     assert default_tiers() == ["check", "host", "js", "pyodide", "browser"]

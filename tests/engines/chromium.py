@@ -15,9 +15,10 @@ class Chromium(Engine):
     def __init__(self, path: str) -> None:
         self._playwright = sync_playwright().start()
         self._browser = self._playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        self._context = self._browser.new_context()
 
     def open(self) -> Page:
-        return _Tab(self._browser.new_page())
+        return _Tab(self._context.new_page())
 
     def close(self) -> None:
         self._browser.close()

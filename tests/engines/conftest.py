@@ -40,7 +40,11 @@ def webkit() -> Engine:
     return WebKit(programs["LANGFX_WEBKIT"], xvfb=programs["LANGFX_XVFB"])
 
 
-@pytest.fixture(scope="session", params=[chromium, firefox, webkit], ids=lambda start: start.__name__)
+# In Chromium `tests/browser` takes the same paths, and more.
+ENGINES = [pytest.param(chromium, marks=pytest.mark.long), firefox, webkit]
+
+
+@pytest.fixture(scope="session", params=ENGINES, ids=["chromium", "firefox", "webkit"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Each engine once, for all tests."""
     start: Callable[[], Engine] = request.param

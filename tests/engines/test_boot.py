@@ -129,3 +129,13 @@ def test_closing(new_tab: NewTab) -> None:
         tab.call("agents:echo", [1])
     assert caught.value.code == "bridge_closed"
     assert tab.page.complaints == []
+
+
+def test_closing_while_python_is_busy(new_tab: NewTab) -> None:
+    """A worker that is ended in the middle of its work says nothing more, whatever the engine makes of that."""
+    tab = new_tab()
+    tab.connect("agents.py")
+    tab.attempt("void (harness.code = harness.langfx.call('agents:burn').catch((error) => error.code))")
+    tab.attempt("harness.langfx.close()")
+    assert tab.attempt("harness.code") == "bridge_closed"
+    assert tab.page.complaints == []

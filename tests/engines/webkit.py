@@ -45,7 +45,8 @@ class WebKit(Engine):
             self._running = stack.pop_all()
 
     def open(self) -> Page:
-        self._driver.switch_to.new_window("tab")
+        # A tab would lie behind another one, and hidden pages draw nothing and make no snapshot.
+        self._driver.switch_to.new_window("window")
         return _Tab(self._driver)
 
     def close(self) -> None:

@@ -124,7 +124,7 @@ def wheel_files(root: Path, pins: Pins, cache: Cache, work: Path) -> list[Path]:
 
 
 def node_toolchain(place: Place, pins: Pins, cache: Cache, *, node: str) -> NodeToolchain:
-    """The toolchain of the pinned packages, unpacked below `.build/work/`."""
+    """The toolchain of the pinned packages, unpacked where builds do their work."""
     pyodide, terser = (unpack(cache.get(pins.npm[name]), place.work / name) for name in ("pyodide", "terser"))
     return NodeToolchain(node=node, pyodide=pyodide, terser=terser, work=place.work / "made")
 

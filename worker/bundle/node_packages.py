@@ -1,4 +1,4 @@
-"""Packages that tests work with, installed by npm from a lock file."""
+"""Packages that tests and benches work with, installed by npm from a lock file."""
 
 import hashlib
 import shutil
@@ -27,7 +27,9 @@ def installed(sources: Path, folder: Path, *, npm: Sequence[str] = ("npm",)) -> 
     for file in files:
         shutil.copy(file, folder)
     try:
-        done = subprocess.run([*npm, *_INSTALL], cwd=folder, capture_output=True, text=True, timeout=_SECONDS)
+        done = subprocess.run(
+            [*npm, *_INSTALL], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotRun(f"npm cannot install {sources / 'package-lock.json'}: {error}") from error
     if done.returncode != 0:

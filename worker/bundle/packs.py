@@ -22,6 +22,8 @@ EXTRA_NAMES = frozenset(_EXTRA.split())
 # `v1` cannot run on Python 3.14, and the plugin is for a type checker.
 _LEFT_OUT = re.compile(r"pydantic/(v1/|mypy\.py)|.*\.pyi$|.*/py\.typed$|.*/RECORD$|.*/sboms/")
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+# Python imports a module of this name by itself when it starts.
+SITE = Path(__file__).parents[1] / "sitecustomize.py"
 # What `dataclasses` would compile at each start, for the worker to give it instead.
 METHODS = "methods.marshal"
 
@@ -29,12 +31,13 @@ METHODS = "methods.marshal"
 def library_packs(library: bytes, package: Path, toolchain: Toolchain) -> dict[str, bytes]:
     """`python.pack` and `extra.pack` of the zip with Pyodide's standard library, without docstrings and assertions.
 
-    The former also holds what the standard library makes of the wheel `package`, which is ours.
+    The former also holds what the standard library makes of the wheel `package`, which is ours, and what makes it
+    import faster.
     """
     ours = {name: content for name, content in read_zip(package.read_bytes()).items() if name.endswith(".py")}
     modules = {name: content for name, content in read_zip(library).items() if name.endswith(".py")}
     extra = {name: content for name, content in modules.items() if _top_level(name) in EXTRA_NAMES}
-    core = {name: content for name, content in modules.items() if name not in extra}
+    core = {name: content for name, content in modules.items() if name not in extra} | {SITE.name: SITE.read_bytes()}
     return {
         "python.pack": _pack("python.pack", {**core, METHODS: toolchain.methods(ours)}, toolchain, optimize=2),
         "extra.pack": _pack("extra.pack", extra, toolchain, optimize=2),

@@ -1,4 +1,4 @@
-"""Programs of others that benches compare with: installed by npm from a lock file, bundled into one script each."""
+"""Programs of others that benches compare with: installed by npm, bundled into one script each."""
 
 import hashlib
 import os
@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from worker.bundle.node_packages import installed
 from worker.bundle.outcome import CannotRun
 
 _SECONDS = 300
@@ -17,20 +18,18 @@ def bundled_peer(name: str, *, sources: Path, made: Path, node: str, npm: Sequen
 
     Raises `CannotRun` if npm does not give the packages.
     """
-    script, lock = sources / f"{name}.js", sources / "package-lock.json"
-    key = hashlib.sha256(script.read_bytes() + lock.read_bytes()).hexdigest()[:16]
-    bundle = made / f"{name}-{key}.js"
+    packages = installed(sources, made, npm=npm)
+    script = sources / f"{name}.js"
+    bundle = made / f"{name}-{hashlib.sha256(script.read_bytes()).hexdigest()[:16]}.js"
     if not bundle.exists():
-        shutil.rmtree(made, ignore_errors=True)
-        shutil.copytree(sources, made)
-        _run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--logs-max=0"], made)
-        options = ["--bundle", "--format=esm", "--platform=browser", "--log-level=error"]
-        _run([node, "node_modules/esbuild/bin/esbuild", script.name, *options, "--outfile=unfinished.js"], made)
+        shutil.copy(script, made)
+        options = ["--bundle", "--format=esm", "--platform=browser", "--log-level=error", "--outfile=unfinished.js"]
+        _run([node, packages / "esbuild" / "bin" / "esbuild", script.name, *options], made)
         os.replace(made / "unfinished.js", bundle)
     return bundle
 
 
-def _run(command: Sequence[str], folder: Path) -> None:
+def _run(command: Sequence[str | Path], folder: Path) -> None:
     try:
         done = subprocess.run(
             command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS

@@ -14,7 +14,7 @@ class CountingWorker extends Worker {
 globalThis.Worker = CountingWorker;
 
 const { connect } = await import("/langfx-web.js");
-const langfx = await connect({ modules: ["/bench/bench_bridge.py"], store: "memory" });
+const langfx = await connect({ modules: ["/bench/bench_bridge.py"], store: "memory", snapshot: false });
 const mebibyte = new Uint8Array(2 ** 20).fill(7);
 
 /** Milliseconds per call, one after the other. @param {number} count */

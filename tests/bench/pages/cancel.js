@@ -3,7 +3,7 @@
 
 import { connect } from "/langfx-web.js";
 
-const langfx = await connect({ modules: ["/bench/bench_cancel.py"], store: "memory" });
+const langfx = await connect({ modules: ["/bench/bench_cancel.py"], store: "memory", snapshot: false });
 /** @type {{controller: AbortController, end: Promise<unknown>}} */
 let running;
 

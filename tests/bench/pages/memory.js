@@ -27,7 +27,7 @@ export async function heaps() {
 
 /** @param {string} module */
 async function heapOf(module) {
-  const langfx = await connect({ modules: [`/bench/${module}.py`], store: "memory" });
+  const langfx = await connect({ modules: [`/bench/${module}.py`], store: "memory", snapshot: false });
   const bytes = await langfx.call(`${module}:heap`);
   await langfx.close();
   return bytes;
@@ -35,7 +35,9 @@ async function heapOf(module) {
 
 /** What each unit leaves behind in one worker: growth over `repeats`, after as many that warm up. @param {number} repeats */
 export async function growth(repeats) {
-  const langfx = await connect({ modules: ["/bench/bench_memory.py"], store: "memory" });
+  // With pydantic, which a worker without work imports at a time of its own.
+  const langfx = await connect({ modules: ["/bench/bench_schemas.py", "/bench/bench_memory.py"], store: "memory", snapshot: false });
+  await langfx.call("bench_schemas:heap");
   await langfx.call("bench_memory:trace");
   /** @type {Record<string, Record<string, number>>} */
   const found = {};

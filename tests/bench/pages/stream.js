@@ -35,7 +35,7 @@ const contenders = {
 };
 
 function connectOurs() {
-  return connect({ modules: ["/bench/bench_stream.py"], store: "memory" });
+  return connect({ modules: ["/bench/bench_stream.py"], store: "memory", snapshot: false });
 }
 
 /** @param {string} url @param {(pace: string) => any} message starts an answer */

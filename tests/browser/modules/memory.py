@@ -16,6 +16,6 @@ def loaded(names: list[str]) -> list[str]:
     return [name for name in names if name in sys.modules]
 
 
-async def tasks() -> int:
-    """How many tasks there are, this one included."""
-    return len(asyncio.all_tasks())
+async def tasks() -> list[str]:
+    """What runs, this one included."""
+    return sorted(task.get_coro().__qualname__ for task in asyncio.all_tasks())

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import ROOT
+from tests.browser.kept import wait_until_prepared
 from tests.browser.tab import Console
-from tests.browser.test_offline import wait_until_prepared
 from worker.bundle.server import Server
 
 HERE = Path(__file__).parent
