@@ -2,13 +2,17 @@
 
     import langfx_web as lf
 
-The names below are the front door; every one lives in the room whose name it suggests.
+The names below are the front door; every one lives in the room whose name it suggests. Those of typed answers are read
+when they are first used.
 """
+
+from typing import TYPE_CHECKING
 
 from langfx_web import llms, stores, testing
 from langfx_web.agent import Agent
 from langfx_web.agentic import Action, Limits, Session, TraceNode
 from langfx_web.bridge.page_credential import page_credential
+from langfx_web.deferred import deferred
 from langfx_web.durable import AgentSession, Turn, TurnResult
 from langfx_web.errors import LangfxError
 from langfx_web.llms import LanguageModel, SamplingOptions, SamplingResult, StreamChunk
@@ -23,12 +27,23 @@ from langfx_web.messages import (
     ToolMessage,
     UserMessage,
 )
-from langfx_web.protocols import ParseLimits, read_answer
-from langfx_web.queries import query
 from langfx_web.schemas import UNKNOWN, Schema, Unknown
 from langfx_web.templates import Template
 from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
 from langfx_web.usage import Usage
+
+if TYPE_CHECKING:
+    from langfx_web.protocols import ParseLimits, read_answer
+    from langfx_web.queries import query
+
+__getattr__ = deferred(
+    __name__,
+    {
+        "ParseLimits": "langfx_web.protocols",
+        "query": "langfx_web.queries",
+        "read_answer": "langfx_web.protocols",
+    },
+)
 
 __version__ = "0.1.0"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 PACKAGE = "langfx_web"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "clock", "masking"),
+    ("errors", "clock", "deferred", "masking"),
     ("json_text",),
     ("usage",),
     ("messages",),
@@ -40,7 +40,9 @@ LATE_IMPORTS = {
 
 JAVASCRIPT_MODULES = frozenset({"transport/browser.py", "stores/indexeddb.py", "bridge/entry.py"})
 JAVASCRIPT_NAMES = frozenset({"js", "pyodide", "pyodide_js"})
-IMPORTLIB_MODULES = frozenset({"bridge/importable.py", "bridge/modules.py", "bridge/standard_library.py"})
+IMPORTLIB_MODULES = frozenset(
+    {"deferred.py", "bridge/importable.py", "bridge/modules.py", "bridge/standard_library.py"}
+)
 NOT_IN_A_BROWSER = re.compile(
     r"asyncio\.(run|Runner|to_thread|eager_task_factory|wait_for)|time\.sleep"
     r"|(.*\.)?(run_sync|run_until_complete|run_in_executor)"

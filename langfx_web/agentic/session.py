@@ -6,10 +6,11 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from langfx_web.agentic.trace import OpenNode, Trace, TraceNode
 from langfx_web.clock import SYSTEM_CLOCK, Clock
+from langfx_web.deferred import later
 from langfx_web.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
@@ -17,8 +18,12 @@ from langfx_web.errors import (
     SessionClosedError,
 )
 from langfx_web.llms import LanguageModel
-from langfx_web.queries.query import conversation
 from langfx_web.usage import Usage
+
+if TYPE_CHECKING:
+    from langfx_web import queries
+else:
+    queries = later("langfx_web.queries")
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -83,7 +88,7 @@ class Session:
         async with self.branch("query", "query", lm=lm, timeout=timeout) as view:
             if view.lm is None:
                 raise InvalidArgumentError("the session has no model", code="no_model", details={"option": "lm"})
-            answer = await view.lm(conversation(prompt, vars=vars, system_message=system_message), **options)
+            answer = await view.lm(queries.conversation(prompt, vars=vars, system_message=system_message), **options)
             view.spent(answer.usage)
             return answer.text
 

@@ -3,6 +3,6 @@
 May import layers 0 to 5. One verb per module; read `query.py` first.
 """
 
-from langfx_web.queries.query import query
+from langfx_web.queries.query import conversation, query
 
-__all__ = ["query"]
+__all__ = ["conversation", "query"]
