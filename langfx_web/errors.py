@@ -63,6 +63,7 @@
       UserModuleError                 module_failed
       UserCodeError                   user_code_failed
       FakeExhaustedError              fake_exhausted
+      FakeMissError                   fake_miss
 
 An error knows texts, numbers and ids, never the class of a message; `.partial` is whatever its raiser put there.
 """
@@ -588,3 +589,22 @@ class FakeExhaustedError(LangfxError, IndexError):
     """A scripted model was asked more often than its script has answers."""
 
     default_code = "fake_exhausted"
+
+
+class FakeMissError(LangfxError, KeyError):
+    """A scripted model was asked what its script has no answer to; `.key` is that, `.known` lists what it has."""
+
+    default_code = "fake_miss"
+
+    def __init__(self, key: str, *, known: tuple[str, ...]) -> None:
+        listed = ", ".join(_shortened(said) for said in known) or "nothing"
+        super().__init__(f"there is no answer to {_shortened(key)}; known: {listed}")
+        self.key = key
+        self.known = known
+
+    def __str__(self) -> str:
+        return self.message  # that of a KeyError would be quoted
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    return repr(text if len(text) <= most else text[: most - 1] + "…")

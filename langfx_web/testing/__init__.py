@@ -3,7 +3,7 @@
 May import every layer. Read `models.py` first.
 """
 
-from langfx_web.testing.models import Echo, ScriptedModel, StaticResponse, StaticSequence
+from langfx_web.testing.models import Echo, ScriptedModel, StaticMapping, StaticResponse, StaticSequence
 from langfx_web.testing.script import Script
 from langfx_web.testing.time import ManualClock
 from langfx_web.transport import MockResponse, MockTransport
@@ -15,6 +15,7 @@ __all__ = [
     "MockTransport",
     "Script",
     "ScriptedModel",
+    "StaticMapping",
     "StaticResponse",
     "StaticSequence",
 ]
