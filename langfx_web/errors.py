@@ -14,6 +14,7 @@
         OutputNameError               output_name
         OutputMismatchError           output_mismatch
         OutputLimitError              output_limit
+        MappingError                  mapping_failed
       TransportError                  unreachable, body_broken, connect_timeout, idle_timeout, …
       LMError                         lm_error
         LMInputError                  invalid_request, insecure_url, mixed_content
@@ -215,6 +216,63 @@ class OutputLimitError(OutputValidationError):
         super().__init__(message)
         self.limit = limit
         self.details = {"limit": limit}
+
+
+class MappingError(OutputValidationError):
+    """No value could be made of a model's answer; the text names the fault, its place and an excerpt.
+
+    `.lm_response` is the whole answer, `.cause` what was wrong with it: one of the output errors, or the exception of a
+    hook. `.attempts` counts the requests, repairs included; `.cache_invalidation_error` is why the answer is still in
+    the model's cache, where it could not be removed.
+    """
+
+    default_code = "mapping_failed"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        lm_response: Any,
+        cause: Exception,
+        attempts: int = 1,
+        cache_invalidation_error: Exception | None = None,
+        **place: Any,
+    ) -> None:
+        super().__init__(message, **place)
+        self.lm_response = lm_response
+        self.cause = cause
+        self.attempts = attempts
+        self.cache_invalidation_error = cache_invalidation_error
+        self.__cause__ = cause
+
+    @classmethod
+    def of(
+        cls,
+        cause: Exception,
+        lm_response: Any,
+        *,
+        during: str = "parse_result",
+        attempts: int = 1,
+        cache_invalidation_error: Exception | None = None,
+    ) -> MappingError:
+        """The error that a cause makes of an answer, a message with a text; `during` names the hook that raised."""
+        if isinstance(cause, OutputValidationError):
+            what, path, problems, offset = cause.message, cause.path, cause.problems, cause.offset
+        else:
+            what, path, problems, offset = f"{during} raised {type(cause).__name__}", (), [], None
+        excerpt = getattr(cause, "excerpt", "") or lm_response.text[:200]
+        where = "" if offset is None else f" (character {offset})"
+        return cls(
+            f"{what[:1000]}{where}: {excerpt!r}",
+            lm_response=lm_response,
+            cause=cause,
+            attempts=attempts,
+            cache_invalidation_error=cache_invalidation_error,
+            path=path,
+            problems=problems,
+            offset=offset,
+            excerpt=excerpt,
+        )
 
 
 class TransportError(LangfxError):

@@ -15,7 +15,7 @@ PACKAGE = "langfx_web"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "clock", "deferred", "masking"),
-    ("json_text",),
+    ("json_text", "deadline"),
     ("usage",),
     ("messages",),
     ("events",),

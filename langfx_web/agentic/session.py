@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from langfx_web.agentic.trace import OpenNode, Trace, TraceNode
 from langfx_web.clock import SYSTEM_CLOCK, Clock
+from langfx_web.deadline import Bounded, deadline_after
 from langfx_web.deferred import later
 from langfx_web.errors import (
-    DeadlineExceededError,
     InvalidArgumentError,
     SessionCancelledError,
     SessionClosedError,
@@ -58,7 +57,7 @@ class Session:
         self._shared = _Shared(trace, clock)
         self._node = trace.root
         self.lm = lm
-        self.deadline = _deadline(timeout, clock, None)
+        self.deadline = deadline_after(timeout, clock)
 
     async def __aenter__(self) -> Self:
         return self
@@ -151,12 +150,13 @@ class Session:
         shared = self._shared
         if shared.closed_by or self._node.ended_at:
             raise SessionClosedError(shared.closed_by or "this view's invocation has ended")
-        deadline = _deadline(timeout, shared.clock, self.deadline)
+        deadline = deadline_after(timeout, shared.clock, parent=self.deadline)
         node = shared.trace.open(self._node, kind, name, shared.clock.now())
         view = self._view(node, lm, deadline)
         try:
-            async with _bounded(view), _registered(shared):
-                yield view
+            with Bounded(deadline, shared.clock):
+                async with _registered(shared):
+                    yield view
         except asyncio.CancelledError:
             node.end("cancelled", shared.clock.now())
             raise
@@ -170,40 +170,6 @@ class Session:
         view._shared, view._node, view.deadline = self._shared, node, deadline
         view.lm = self.lm if lm is None else lm
         return view
-
-
-def _deadline(timeout: float | None, clock: Clock, parent: float | None) -> float | None:
-    if timeout is not None and math.isnan(timeout):
-        raise InvalidArgumentError("timeout must be a number", details={"option": "timeout"})
-    own = None if timeout is None or math.isinf(timeout) else clock.monotonic() + timeout
-    return min((moment for moment in (own, parent) if moment is not None), default=None)
-
-
-@asynccontextmanager
-async def _bounded(view: Session) -> AsyncIterator[None]:
-    """Cancel the block at the view's deadline; then `DeadlineExceededError` comes out."""
-    left = view.remaining()
-    if left is not None and left <= 0:
-        raise DeadlineExceededError("the deadline has passed")
-    task = asyncio.current_task()
-    assert task is not None
-    expired = False
-
-    def expire() -> None:
-        nonlocal expired
-        expired = True
-        task.cancel()
-
-    timer = None if left is None else view._shared.clock.call_later(left, expire)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if expired and task.uncancel() == 0:
-            raise DeadlineExceededError("the deadline has passed") from None
-        raise
-    finally:
-        if timer is not None:
-            timer.cancel()
 
 
 @asynccontextmanager

@@ -158,6 +158,9 @@ class LanguageModel(ABC):
             raise failures[0]
         return [results[place] for place in range(len(requests))]
 
+    async def forget(self, cache_key: str) -> None:  # noqa: B027  # most models keep nothing
+        """Remove a kept answer, by the `cache_key` in its message's metadata; without a cache there is none."""
+
     def with_options(self, **changes: Any) -> Self:
         """A copy with some settings or sampling options changed; everything else, such as the transport, is shared."""
         twin = copy.copy(self)

@@ -1,0 +1,76 @@
+"""A moment by which work must be done: the earliest of several, and cancelling what is still running then."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from types import TracebackType
+
+from langfx_web.clock import Clock, Timer
+from langfx_web.errors import DeadlineExceededError, InvalidArgumentError
+
+
+def deadline_after(timeout: float | None, clock: Clock, *, parent: float | None = None) -> float | None:
+    """The moment on the monotonic clock that is `timeout` seconds away, or `parent` where that is earlier.
+
+    None and infinity mean no limit of one's own; what is no number is `invalid_argument`.
+    """
+    if timeout is None:
+        return parent
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or math.isnan(timeout):
+        raise InvalidArgumentError(
+            f"timeout must be a number of seconds, not {timeout!r}", details={"option": "timeout"}
+        )
+    if timeout == math.inf:
+        return parent
+    own = clock.monotonic() + timeout
+    return own if parent is None else min(own, parent)
+
+
+class Bounded:
+    """`with Bounded(deadline, clock):` cancels the block at the deadline; then `DeadlineExceededError` comes out of it.
+
+    A deadline that has passed fails at once. Cancelling by anybody else comes out as it is. Work that ends after the
+    deadline, having swallowed the cancellation, has failed too.
+    """
+
+    __slots__ = ("_before", "_clock", "_deadline", "_expired", "_task", "_timer")
+
+    def __init__(self, deadline: float | None, clock: Clock) -> None:
+        self._deadline = deadline
+        self._clock = clock
+        self._timer: Timer | None = None
+        self._task: asyncio.Task[object] | None = None
+        self._before = 0
+        self._expired = False
+
+    def __enter__(self) -> None:
+        if self._deadline is None:
+            return
+        left = self._deadline - self._clock.monotonic()
+        if left <= 0:
+            raise _passed()
+        self._task = asyncio.current_task()
+        self._before = 0 if self._task is None else self._task.cancelling()
+        self._timer = self._clock.call_later(left, self._expire)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._expired or self._task is None or self._task.uncancel() > self._before:
+            return
+        if kind is None or issubclass(kind, asyncio.CancelledError):
+            raise _passed() from None
+        if issubclass(kind, Exception):
+            raise _passed() from error
+
+    def _expire(self) -> None:
+        self._expired = True
+        if self._task is not None:
+            self._task.cancel()
+
+
+def _passed() -> DeadlineExceededError:
+    return DeadlineExceededError("the deadline has passed")
