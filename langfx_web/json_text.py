@@ -243,3 +243,5 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite
 _LENIENT = json.JSONDecoder(strict=False, object_pairs_hook=_once)
 _read_value = _DECODER.scan_once  # type: ignore[attr-defined]  # what `raw_decode` calls
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+written: Callable[[object], str] = _ENCODER.encode
+"""`dumps` of a value that is known to have a form, without looking at it first."""
