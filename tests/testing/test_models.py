@@ -19,6 +19,7 @@ from langfx_web.errors import (
 )
 from langfx_web.llms import ModelRequest
 from langfx_web.messages import AIMessage, SystemMessage, Text, Thought, ToolCall, UserMessage
+from langfx_web.queries.layout import LABELS, Labels, joined, titled
 from langfx_web.testing import Echo, ManualClock, ScriptedModel, StaticMapping, StaticResponse, StaticSequence
 from langfx_web.usage import Usage
 
@@ -120,6 +121,7 @@ async def test_a_mapping_answers_by_what_the_user_said_last() -> None:
             "CONTEXT:\n  REQUEST:\n    no\n\nREQUEST:\n  One\n\n    two\n  three\n\nOUTPUT PYTHON OBJECT:",
             "One\n\n  two\nthree",
         ),
+        ("REQUEST:\n\nOUTPUT PYTHON OBJECT:", ""),
         ("REQUEST:\n  Where is it?\n\nJSON:", None),
         ("REQUEST:\nWhere is it?\n\nOUTPUT PYTHON OBJECT:", None),
         ("REQUEST:\n  Where is it?", None),
@@ -128,6 +130,15 @@ async def test_a_mapping_answers_by_what_the_user_said_last() -> None:
 async def test_a_mapping_sees_through_labels(text: str, prompt: str | None) -> None:
     """A labelled request is known by its body, without labels, context and indent; other texts as they are."""
     assert (await StaticMapping({text if prompt is None else prompt: "here"})(text)).text == "here"
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=list(LABELS))
+@pytest.mark.parametrize("prompt", ["Where is it?", "One\n\n  two\n \nthree", "REQUEST:\n\nJSON:"])
+async def test_a_mapping_knows_the_layout_of_queries(labels: Labels, prompt: str) -> None:
+    """In both protocols, whatever the prompt has in it."""
+    sections = [(labels.context_title, "no"), (labels.input_title, prompt), (labels.output_title, "")]
+    asked = UserMessage(*joined(titled(title, [Text(body)]) for title, body in sections))
+    assert (await StaticMapping({prompt: "here"})(asked)).text == "here"
 
 
 async def test_langfx_72_a_miss_names_what_is_known() -> None:
