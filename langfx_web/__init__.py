@@ -34,13 +34,39 @@ from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web.protocols import ParseLimits, read_answer
-    from langfx_web.queries import query
+    from langfx_web.queries import (
+        MISSING,
+        RAISE,
+        BatchItem,
+        LangFunc,
+        LfQuery,
+        Mapping,
+        MappingExample,
+        Partial,
+        complete,
+        describe,
+        parse,
+        query,
+        query_batch,
+    )
 
 __getattr__ = deferred(
     __name__,
     {
         "ParseLimits": "langfx_web.protocols",
+        "MISSING": "langfx_web.queries",
+        "RAISE": "langfx_web.queries",
+        "LangFunc": "langfx_web.queries",
+        "LfQuery": "langfx_web.queries",
+        "Mapping": "langfx_web.queries",
+        "MappingExample": "langfx_web.queries",
         "query": "langfx_web.queries",
+        "BatchItem": "langfx_web.queries",
+        "Partial": "langfx_web.queries",
+        "complete": "langfx_web.queries",
+        "describe": "langfx_web.queries",
+        "parse": "langfx_web.queries",
+        "query_batch": "langfx_web.queries",
         "read_answer": "langfx_web.protocols",
     },
 )
@@ -48,17 +74,25 @@ __getattr__ = deferred(
 __version__ = "0.1.0"
 
 __all__ = [
+    "MISSING",
+    "RAISE",
     "UNKNOWN",
     "AIMessage",
     "Action",
     "Agent",
     "AgentSession",
+    "BatchItem",
     "ComplexMessage",
+    "LangFunc",
     "LangfxError",
     "LanguageModel",
+    "LfQuery",
     "Limits",
+    "Mapping",
+    "MappingExample",
     "Message",
     "ParseLimits",
+    "Partial",
     "SamplingOptions",
     "SamplingResult",
     "Schema",
@@ -80,9 +114,13 @@ __all__ = [
     "Unknown",
     "Usage",
     "UserMessage",
+    "complete",
+    "describe",
     "llms",
     "page_credential",
+    "parse",
     "query",
+    "query_batch",
     "read_answer",
     "stores",
     "testing",

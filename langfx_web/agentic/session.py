@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from langfx_web.agentic.counted import CountedModel
 from langfx_web.agentic.trace import OpenNode, Trace, TraceNode
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.deadline import Bounded, deadline_after
@@ -80,16 +81,65 @@ class Session:
         return None if self.deadline is None else self.deadline - self._shared.clock.monotonic()
 
     async def query(
-        self, prompt: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
-    ) -> str:
+        self,
+        prompt: Any,
+        schema: Any = None,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> Any:
         """`lf.query` with this session's model and deadline, and a node in its trace."""
-        vars, system_message = options.pop("vars", None), options.pop("system_message", None)
-        async with self.branch("query", "query", lm=lm, timeout=timeout) as view:
-            if view.lm is None:
-                raise InvalidArgumentError("the session has no model", code="no_model", details={"option": "lm"})
-            answer = await view.lm(queries.conversation(prompt, vars=vars, system_message=system_message), **options)
-            view.spent(answer.usage)
-            return answer.text
+        async with self._asking("query", lm, timeout) as model:
+            return await queries.query(prompt, schema, lm=model, **options)
+
+    async def parse(
+        self,
+        text: Any,
+        schema: Any,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> Any:
+        """`lf.parse` with this session's model and deadline, and a node in its trace."""
+        async with self._asking("parse", lm, timeout) as model:
+            return await queries.parse(text, schema, lm=model, **options)
+
+    async def describe(
+        self, value: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
+    ) -> str:
+        """`lf.describe` with this session's model and deadline, and a node in its trace."""
+        async with self._asking("describe", lm, timeout) as model:
+            return await queries.describe(value, lm=model, **options)
+
+    async def complete(
+        self, partial: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
+    ) -> Any:
+        """`lf.complete` with this session's model and deadline, and a node in its trace."""
+        async with self._asking("complete", lm, timeout) as model:
+            return await queries.complete(partial, lm=model, **options)
+
+    async def query_batch(
+        self,
+        prompts: Any,
+        schema: Any = None,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> list[queries.BatchItem]:
+        """`lf.query_batch` with this session's model, and one node in its trace; `timeout` bounds the whole batch."""
+        async with self._asking("query_batch", lm, timeout) as model:
+            return await queries.query_batch(prompts, schema, lm=model, **options)
+
+    @asynccontextmanager
+    async def _asking(
+        self, verb: str, lm: LanguageModel | None, timeout: float | None
+    ) -> AsyncIterator[LanguageModel | None]:
+        """A branch for one query, and the model to ask in it, whose requests are counted there."""
+        async with self.branch("query", verb, lm=lm, timeout=timeout) as view:
+            yield None if view.lm is None else CountedModel(view.lm, view.spent)
 
     async def concurrent_map(
         self,

@@ -100,9 +100,10 @@ class LanguageModel(ABC):
         tools: Sequence[ToolDeclaration] = (),
         tool_choice: ToolChoice | None = None,
         schema: Mapping[str, Any] | None = None,
+        cache_seed: int | None = 0,
         **options: Any,
     ) -> AIMessage:
-        """One answer to a prompt."""
+        """One answer to a prompt; `cache_seed` tells kept answers apart where a model keeps any, None asks anew."""
         request = self._request(prompt, tools, tool_choice, schema, options)
         if request.options.n > 1:
             raise InvalidArgumentError("a call gives one answer: use sample() for n > 1", details={"option": "n"})

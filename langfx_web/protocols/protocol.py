@@ -23,7 +23,7 @@ from langfx_web.protocols.python_reader import PythonReader
 from langfx_web.protocols.python_tree import Walk, parsed
 from langfx_web.protocols.shape import Shape, Wanted
 from langfx_web.protocols.tolerant import TolerantReader
-from langfx_web.protocols.values import json_text, python_text
+from langfx_web.protocols.values import json_text, plain, python_text, taken
 from langfx_web.schemas import Schema
 
 ProtocolName: TypeAlias = Literal["python", "json"]
@@ -72,6 +72,10 @@ class Protocol(ABC):
         """A value of the schema as an answer has it, for an example; reading it gives an equal value."""
 
     @abstractmethod
+    def plain(self, value: Any, schema: Wanted) -> Any:
+        """The tree that reading a written value gives."""
+
+    @abstractmethod
     def _finder(self, schema: Wanted) -> Finder:
         """What finds the value in an answer."""
 
@@ -103,6 +107,9 @@ class PythonProtocol(Protocol):
     def write(self, value: Any, schema: Wanted) -> str:
         return python_text(value, schema)
 
+    def plain(self, value: Any, schema: Wanted) -> Any:
+        return taken(value, schema)
+
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_shape(schema).finder)
 
@@ -129,6 +136,9 @@ class JSONProtocol(Protocol):
 
     def write(self, value: Any, schema: Wanted) -> str:
         return json_text(value, schema)
+
+    def plain(self, value: Any, schema: Wanted) -> Any:
+        return plain(value, schema)
 
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_json_pattern(schema))
