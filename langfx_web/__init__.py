@@ -17,15 +17,22 @@ from langfx_web.durable import AgentSession, Turn, TurnResult
 from langfx_web.errors import LangfxError
 from langfx_web.llms import LanguageModel, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.messages import (
+    PDF,
     AIMessage,
+    Audio,
+    CachePoint,
     ComplexMessage,
+    Image,
     Message,
+    Mime,
+    Modality,
     SystemMessage,
     Text,
     Thought,
     ToolCall,
     ToolMessage,
     UserMessage,
+    Video,
 )
 from langfx_web.schemas import UNKNOWN, Schema, Unknown
 from langfx_web.templates import Template
@@ -75,14 +82,18 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MISSING",
+    "PDF",
     "RAISE",
     "UNKNOWN",
     "AIMessage",
     "Action",
     "Agent",
     "AgentSession",
+    "Audio",
     "BatchItem",
+    "CachePoint",
     "ComplexMessage",
+    "Image",
     "LangFunc",
     "LangfxError",
     "LanguageModel",
@@ -91,6 +102,8 @@ __all__ = [
     "Mapping",
     "MappingExample",
     "Message",
+    "Mime",
+    "Modality",
     "ParseLimits",
     "Partial",
     "SamplingOptions",
@@ -114,6 +127,7 @@ __all__ = [
     "Unknown",
     "Usage",
     "UserMessage",
+    "Video",
     "complete",
     "describe",
     "llms",

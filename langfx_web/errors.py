@@ -2,7 +2,8 @@
 
     LangfxError
       InvalidArgumentError            invalid_argument, no_model
-      InvalidValueError               invalid_message, invalid_tool_call, invalid_agent, invalid_tool, …
+      InvalidValueError               invalid_message, invalid_tool_call, invalid_modality, invalid_agent, …
+      ImageError                      invalid_image, image_too_large
       JSONTextError                   json_invalid, json_too_deep
       NotPortableError                not_portable, message_too_large, message_too_deep
       TemplateError                   template_invalid, template_variable_missing
@@ -112,6 +113,12 @@ class InvalidValueError(LangfxError, ValueError):
     default_code = "invalid_value"
 
 
+class ImageError(LangfxError, ValueError):
+    """An image cannot be sent: its bytes are something else, which `details["found"]` names, or too many."""
+
+    default_code = "invalid_image"
+
+
 class JSONTextError(LangfxError, ValueError):
     """A text is not JSON as RFC 8259 has it, or is nested too deeply to be read safely."""
 
@@ -129,9 +136,27 @@ class NotPortableError(LangfxError, ValueError):
 
 
 class TemplateError(LangfxError, ValueError):
-    """A template cannot be read or lacks a variable; `.details` has line and column, or the missing names."""
+    """A template cannot be read, lacks variables, or was given a value that has no place in a text.
+
+    `.line` and `.column`, from 1, lead to what is wrong in the template's text; `.names` lists the paths without value.
+    """
 
     default_code = "template_invalid"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
+        facts = {"line": line, "column": column, "names": list(names) or None}
+        super().__init__(message, code=code, details={name: fact for name, fact in facts.items() if fact is not None})
+        self.line = line
+        self.column = column
+        self.names = tuple(names)
 
 
 class SchemaError(LangfxError, TypeError):

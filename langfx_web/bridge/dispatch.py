@@ -232,7 +232,7 @@ class Dispatch:
 
     async def _session_messages(self, message: Message, outlet: Outlet) -> None:
         messages = await self._hosted().session(message).messages()
-        outlet.result([encode(said) for said in messages])
+        outlet.result([encode(said, bytes_as_text=False) for said in messages])
 
     # What they share
 

@@ -98,7 +98,6 @@ def test_a_long_prompt_of_parts_is_shown_cut() -> None:
         [{"type": "nothing", "text": "x"}],
         [Thought("hm")],
         AIMessage("x"),
-        UserMessage("x", metadata={"a": object()}),
     ],
 )
 def test_what_is_no_prompt(given_: Any) -> None:

@@ -400,11 +400,11 @@ async def test_prompt_caching_is_a_mark() -> None:
     assert (await body("hi", {"prompt_caching": True}))["cache_control"] == {"type": "ephemeral"}
 
 
-async def test_args_that_are_no_json_are_an_input_error() -> None:
+async def test_what_is_no_json_is_an_input_error() -> None:
     """A value that JSON has no form for fails as an input error that says where."""
     model, transport = answered()
     with pytest.raises(errors.LMInputError, match="cannot be written"):
-        await model([USER, AIMessage(ToolCall("t1", "f", {"x": float("nan")})), RESULT])
+        await model("hi", extras={"x": float("nan")})
     assert transport.requests == []
 
 
