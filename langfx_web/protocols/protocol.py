@@ -131,6 +131,20 @@ class JSONProtocol(Protocol):
 
     name = "json"
 
+    def read(self, text: str, schema: Wanted, *, limits: ParseLimits = DEFAULT_LIMITS) -> Any:
+        """The value, at once where the schema can; one that it refuses is read by its tree, which tells why."""
+        found = None if schema.is_text or len(text) > limits.max_chars else self._at_once(text, schema, limits)
+        return found[0] if found is not None else super().read(text, schema, limits=limits)
+
+    def _at_once(self, text: str, schema: Wanted, limits: ParseLimits) -> tuple[Any] | None:
+        finder = self._finder(schema)
+        value = finder.feed(text) + finder.finish()
+        # After an object or array nothing is looked at, so that its last bracket is the text's last if all is well.
+        value = value[: max(value.rfind("}"), value.rfind("]")) + 1]
+        if value.count(",") + value.count("[") + value.count("{") >= limits.max_nodes:
+            return None
+        return schema.read_json(value, max_depth=limits.max_depth)
+
     def describe(self, schema: Wanted) -> str:
         return json.dumps(schema.json_schema(), ensure_ascii=False)
 
