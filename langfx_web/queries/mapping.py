@@ -8,7 +8,7 @@ from typing import Any
 
 from langfx_web.errors import InvalidValueError
 from langfx_web.llms import LanguageModel, StreamChunk
-from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, Text, UserMessage
+from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, UserMessage
 from langfx_web.protocols import ParseLimits, ProtocolName, protocol
 from langfx_web.protocols.limits import DEFAULT_LIMITS
 from langfx_web.queries.answering import Reading, Repairs, answered
@@ -69,13 +69,13 @@ class Mapping(LangFunc):
         """The request as an example without output."""
         return MappingExample(self.input, schema=self.schema, context=self.context)
 
-    def render(self, vars: Vars | None = None) -> Message:  # type: ignore[override]
+    def render(self, vars: Vars | None = None) -> UserMessage | ComplexMessage:
         """The whole prompt; local."""
         values = self.vars | dict(vars or {})
         request = self._rendered(self.mapping_request, values)
         system, turns = _turns(request.input)
         examples = [self.render_example(self._rendered(example, values)) for example in self.examples]
-        in_turns = any(not isinstance(part, Text) for example in examples for part in example.parts)
+        in_turns = any(example.modalities for example in examples)
         instructions = self._instructions([] if in_turns else examples, system)
         turns[-1] = turns[-1].replace(parts=self._request(request, turns[-1]))
         asked = [*examples, *turns] if in_turns else turns

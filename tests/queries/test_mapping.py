@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 import langfx_web as lf
 from langfx_web.errors import InvalidArgumentError, InvalidValueError, MappingError, OutputMismatchError
-from langfx_web.messages import AIMessage, Message, SystemMessage, UserMessage
+from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, UserMessage
 from langfx_web.testing import StaticResponse, StaticSequence
 from tests.queries.golden import golden
 
@@ -20,8 +20,10 @@ class Point(BaseModel):
     y: int
 
 
+PIXEL = lf.Image.from_bytes(b"\x89PNG\r\n\x1a\n" + bytes(16))
 ORIGIN = lf.MappingExample("The origin.", Point(x=0, y=0))
 CORNER = lf.MappingExample("The upper corner,\n\nto the right.", {"x": 9, "y": 9}, context="A map of 10 by 10.")
+HERE = lf.MappingExample([SystemMessage("Dark."), UserMessage("Here.", PIXEL)], Point(x=0, y=1))
 ANSWERS = {"python": "Point(x=1, y=2)", "json": '{"x": 1, "y": 2}'}
 TRANSCRIPT = [
     SystemMessage("Axes start at 0."),
@@ -36,6 +38,16 @@ PROMPTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "context": ("Where is it?", {"context": "A map of 5 by 5.\nThe gate is in the middle."}),
     "system_message": ("Where is it?", {"system_message": "Guess if you must.", "examples": [ORIGIN]}),
     "lines": ("Where is it?\n\n  {{hint}}\nThink twice.", {"vars": {"hint": "Not\nhere."}}),
+    "media": (UserMessage("See\n", PIXEL, "and say."), {"context": UserMessage("A map: ", PIXEL)}),
+    "media_example": (
+        [SystemMessage("Axes start at 0."), UserMessage("Now mine."), AIMessage("Yes?"), UserMessage(PIXEL)],
+        {
+            "examples": [
+                ORIGIN,
+                lf.MappingExample([SystemMessage("Dark."), UserMessage("Here.", PIXEL)], Point(x=0, y=1)),
+            ]
+        },
+    ),
     "transcript": (TRANSCRIPT, {"system_message": "Guess if you must.", "examples": [ORIGIN]}),
     "value": (Point(x=3, y=4), {}),
 }
@@ -187,6 +199,26 @@ async def test_langfx_31_one_object_serves_many_calls_at_once() -> None:
     messages = await asyncio.gather(*(mapping(vars={"n": n}, lm=lm) for n, lm in enumerate(lms)))
     assert [message.result for message in messages] == list(range(20))
     assert [f"Number {n}?" in lm.requests[0].messages[-1].text for n, lm in enumerate(lms)] == [True] * 20
+
+
+async def test_a_mapping_says_what_its_maker_wants() -> None:
+    """A preamble that names the titles, its own examples, a layout of its own."""
+
+    class Translation(lf.Mapping):
+        template_str = "{{instructions}}Quickly now.{{request}}"
+        preamble = "Read {{input_title}}, write {{output_title}}."
+
+        def render_example(self, example: lf.MappingExample) -> UserMessage:
+            return UserMessage(f"{example.input.text} -> {example.output!r}")
+
+    mapping = Translation("three", int, examples=[lf.MappingExample(lf.Template("{{word}}"), 2)], vars={"word": "two"})
+    assert mapping.render() == ComplexMessage(
+        SystemMessage(
+            "Read REQUEST, write OUTPUT PYTHON OBJECT.\n\ntwo -> 2\n\nOUTPUT PYTHON TYPE:\n  int",
+        ),
+        UserMessage("Quickly now.REQUEST:\n  three\n\nOUTPUT PYTHON OBJECT:"),
+    )
+    assert mapping.mapping_request.has_output is False
 
 
 def test_the_user_has_the_last_word_of_an_input() -> None:
