@@ -14,7 +14,7 @@ from langfx_web.agentic import Action, Limits, Session, TraceNode
 from langfx_web.bridge.page_credential import page_credential
 from langfx_web.deferred import deferred
 from langfx_web.durable import AgentSession, Turn, TurnResult
-from langfx_web.errors import LangfxError
+from langfx_web.errors import LangfxError, MappingError
 from langfx_web.llms import LanguageModel, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.messages import (
     PDF,
@@ -100,6 +100,7 @@ __all__ = [
     "LfQuery",
     "Limits",
     "Mapping",
+    "MappingError",
     "MappingExample",
     "Message",
     "Mime",
