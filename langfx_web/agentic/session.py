@@ -90,8 +90,8 @@ class Session:
         **options: Any,
     ) -> Any:
         """`lf.query` with this session's model and deadline, and a node in its trace."""
-        async with self._asking("query", lm, timeout) as model:
-            return await queries.query(prompt, schema, lm=model, **options)
+        async with self._asking("query", lm, timeout, options) as counted:
+            return await queries.query(prompt, schema, **counted)
 
     async def parse(
         self,
@@ -103,22 +103,22 @@ class Session:
         **options: Any,
     ) -> Any:
         """`lf.parse` with this session's model and deadline, and a node in its trace."""
-        async with self._asking("parse", lm, timeout) as model:
-            return await queries.parse(text, schema, lm=model, **options)
+        async with self._asking("parse", lm, timeout, options) as counted:
+            return await queries.parse(text, schema, **counted)
 
     async def describe(
         self, value: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
     ) -> str:
         """`lf.describe` with this session's model and deadline, and a node in its trace."""
-        async with self._asking("describe", lm, timeout) as model:
-            return await queries.describe(value, lm=model, **options)
+        async with self._asking("describe", lm, timeout, options) as counted:
+            return await queries.describe(value, **counted)
 
     async def complete(
         self, partial: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
     ) -> Any:
         """`lf.complete` with this session's model and deadline, and a node in its trace."""
-        async with self._asking("complete", lm, timeout) as model:
-            return await queries.complete(partial, lm=model, **options)
+        async with self._asking("complete", lm, timeout, options) as counted:
+            return await queries.complete(partial, **counted)
 
     async def query_batch(
         self,
@@ -130,16 +130,17 @@ class Session:
         **options: Any,
     ) -> list[queries.BatchItem]:
         """`lf.query_batch` with this session's model, and one node in its trace; `timeout` bounds the whole batch."""
-        async with self._asking("query_batch", lm, timeout) as model:
-            return await queries.query_batch(prompts, schema, lm=model, **options)
+        async with self._asking("query_batch", lm, timeout, options) as counted:
+            return await queries.query_batch(prompts, schema, **counted)
 
     @asynccontextmanager
     async def _asking(
-        self, verb: str, lm: LanguageModel | None, timeout: float | None
-    ) -> AsyncIterator[LanguageModel | None]:
-        """A branch for one query, and the model to ask in it, whose requests are counted there."""
+        self, verb: str, lm: LanguageModel | None, timeout: float | None, options: dict[str, Any]
+    ) -> AsyncIterator[dict[str, Any]]:
+        """A branch for one query, and its options with models whose requests are counted there."""
         async with self.branch("query", verb, lm=lm, timeout=timeout) as view:
-            yield None if view.lm is None else CountedModel(view.lm, view.spent)
+            models = {"lm": view.lm, "autofix_lm": options.get("autofix_lm")}
+            yield options | {name: CountedModel(model, view.spent) for name, model in models.items() if model}
 
     async def concurrent_map(
         self,

@@ -7,10 +7,11 @@ import dataclasses
 
 import pytest
 
-from langfx_web import Action, Session
+from langfx_web import Action, Partial, Session
 from langfx_web.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
+    RateLimitError,
     SessionCancelledError,
     SessionClosedError,
     TraceFullError,
@@ -39,6 +40,14 @@ class Compare(Action):
     async def call(self, session: Session) -> list[str]:
         """Ask for each."""
         return await session.concurrent_map(self.docs, lambda doc, view: Summarize(doc).invoke(view), max_concurrency=2)
+
+
+@dataclasses.dataclass
+class Box:
+    """A size."""
+
+    width: int
+    height: int
 
 
 async def test_an_action_is_frozen_configuration() -> None:
@@ -78,6 +87,40 @@ async def test_the_nearest_model_wins() -> None:
         with pytest.raises(InvalidArgumentError) as caught:
             await session.query("x")
         assert caught.value.code == "no_model"
+
+
+async def test_queries_of_a_session_count_every_request_once() -> None:
+    """Repairs, by whichever model, failures and batches too, in the node of the query."""
+    usage = Usage(input_tokens=2, output_tokens=1, total_tokens=3)
+    failure = RateLimitError("slow down", usage=usage)
+    lm = StaticSequence([AIMessage("?", usage=usage), failure, *[AIMessage("1", usage=usage)] * 4])
+    fixer = StaticResponse(AIMessage("2", usage=usage))
+    async with Session(lm=lm) as session:
+        assert await session.query("How many?", int, autofix=1, autofix_lm=fixer) == 2
+        with pytest.raises(RateLimitError):
+            await session.query("How many?", int)
+        assert await session.parse("One.", int) == 1
+        assert [item.value for item in await session.query_batch(["a", "b"], int)] == [1, 1]
+        assert await session.describe(1) == "1"
+        counted = {node.name: node.usage for node in session.root.walk() if node.kind == "query" and node.usage}
+        assert session.usage is not None
+    requests = {name: spent.num_requests for name, spent in counted.items() if spent}
+    assert requests == {"query": 1, "parse": 1, "query_batch": 2, "describe": 1}
+    assert (session.usage.num_requests, session.usage.total_tokens) == (7, 21)
+
+
+async def test_a_session_completes_what_is_partial() -> None:
+    """With its own model, and in its own time."""
+    clock = ManualClock()
+    lm = StaticResponse("Box(width=1, height=3)", clock=clock, delay=5.0)
+    async with Session(lm=lm, clock=clock, timeout=7.0) as session:
+        box = asyncio.create_task(session.complete(Partial(Box, width=2)))
+        await clock.advance(5.0)
+        assert await box == Box(width=2, height=3)
+        late = asyncio.create_task(session.complete(Partial(Box, width=2)))
+        await clock.advance(2.0)
+        with pytest.raises(DeadlineExceededError):
+            await late
 
 
 async def test_ended_views_and_sessions_take_no_work() -> None:
