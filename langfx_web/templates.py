@@ -13,6 +13,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import lru_cache
 from itertools import pairwise
 from operator import getitem
 from typing import Any, TypeAlias
@@ -47,8 +48,7 @@ class Template:
         self.text = inspect.cleandoc(given) if clean else given
         self.clean = clean
         self.vars = dict(vars or {})
-        self._pieces = tuple(_pieces(self.text))
-        self._paths = tuple(piece for piece in self._pieces if not isinstance(piece, str))
+        self._pieces, self._paths = _read(self.text)
 
     @staticmethod
     def raw_str(text: str) -> str:
@@ -136,6 +136,13 @@ def _spelled(step: str | int) -> str:
 
 
 _Piece: TypeAlias = str | _Path
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> tuple[tuple[_Piece, ...], tuple[_Path, ...]]:
+    """The pieces of a template's text, and the paths among them; the same texts come again and again."""
+    pieces = tuple(_pieces(text))
+    return pieces, tuple(piece for piece in pieces if not isinstance(piece, str))
 
 
 def _openings(text: str) -> Iterator[re.Match[str]]:
