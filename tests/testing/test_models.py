@@ -19,7 +19,6 @@ from langfx_web.errors import (
 )
 from langfx_web.llms import ModelRequest
 from langfx_web.messages import AIMessage, SystemMessage, Text, Thought, ToolCall, UserMessage
-from langfx_web.queries.layout import LABELS, Labels, joined, titled
 from langfx_web.testing import Echo, ManualClock, ScriptedModel, StaticMapping, StaticResponse, StaticSequence
 from langfx_web.usage import Usage
 
@@ -132,13 +131,14 @@ async def test_a_mapping_sees_through_labels(text: str, prompt: str | None) -> N
     assert (await StaticMapping({text if prompt is None else prompt: "here"})(text)).text == "here"
 
 
-@pytest.mark.parametrize("labels", LABELS.values(), ids=list(LABELS))
-@pytest.mark.parametrize("prompt", ["Where is it?", "One\n\n  two\n \nthree", "REQUEST:\n\nJSON:"])
-async def test_a_mapping_knows_the_layout_of_queries(labels: Labels, prompt: str) -> None:
-    """In both protocols, whatever the prompt has in it."""
-    sections = [(labels.context_title, "no"), (labels.input_title, prompt), (labels.output_title, "")]
-    asked = UserMessage(*joined(titled(title, [Text(body)]) for title, body in sections))
-    assert (await StaticMapping({prompt: "here"})(asked)).text == "here"
+@pytest.mark.parametrize("protocol", ["python", "json"])
+@pytest.mark.parametrize("prompt", ["2 + {{b}}?", "One\n\n  two\n \n{{b}}", "REQUEST:\n  {{b}}\n\nJSON:"])
+async def test_a_mapping_answers_typed_queries(protocol: Any, prompt: str) -> None:
+    """By their prompt as it was rendered, in both protocols, whatever stands around it."""
+    lm = StaticMapping({prompt.replace("{{b}}", str(b)): str(2 + b) for b in (2, 3)})
+    options: dict[str, Any] = {"examples": [lf.MappingExample("1 + 1?", 2)], "context": "Sums.", "protocol": protocol}
+    assert await lf.query(prompt, int, lm=lm, vars={"b": 3}, **options) == 5
+    assert await lf.query(prompt, lm=lm, vars={"b": 2}) == "4"
 
 
 async def test_langfx_72_a_miss_names_what_is_known() -> None:
