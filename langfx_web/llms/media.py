@@ -53,12 +53,12 @@ def check_size(part: Modality) -> None:
 
 def _shown(messages: Sequence[Message], lacks: Lacks) -> Iterator[Message]:
     answers = [place for place, message in enumerate(messages) if isinstance(message, AIMessage)]
-    now = max(answers, default=-1)
+    after = max(answers, default=-1)
     for place, message in enumerate(messages):
         if isinstance(message, AIMessage) or not message.modalities:
             yield message
             continue
-        is_prompt = place > now and isinstance(message, UserMessage)
+        is_prompt = place > after and isinstance(message, UserMessage)
         yield message.replace(parts=[_sendable(part, lacks, is_prompt=is_prompt) for part in message.parts])
 
 
