@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeAlias
 
 from langfx_web.errors import LMError
-from langfx_web.llms import LanguageModel, ModelRequest, ModelStream, Prompt, SamplingResult, StreamChunk
+from langfx_web.llms import LanguageModel, ModelRequest, Prompt, SamplingResult, StreamChunk
 from langfx_web.llms.stream import Deltas
+from langfx_web.llms.wrapper import Chunks, StreamWrapper
 from langfx_web.messages import AIMessage
-from langfx_web.transport.base import Reading
 from langfx_web.usage import Usage
 
 Spent: TypeAlias = Callable[[Usage | None], None]
@@ -56,36 +56,20 @@ class CountedModel(LanguageModel):
         return self._lm._stream(request)
 
 
-class CountedStream:
+class CountedStream(StreamWrapper):
     """A stream of chunks whose cost is told once: with its final chunk, or with the error that ends it."""
 
-    def __init__(self, stream: ModelStream, spent: Spent) -> None:
-        self._stream = stream
+    def __init__(self, stream: Chunks, spent: Spent) -> None:
+        super().__init__(stream)
         self._spent = spent
 
-    def __aiter__(self) -> AsyncIterator[StreamChunk]:
-        return Reading(self)
-
     async def __anext__(self) -> StreamChunk:
+        """The next chunk."""
         try:
-            chunk = await self._stream.__anext__()
+            chunk = await super().__anext__()
         except LMError as error:
             self._spent(error.usage)
             raise
         if chunk.final and chunk.index == 0:
             self._spent(chunk.usage)
         return chunk
-
-    def abort(self) -> None:
-        """End the request at once, where it is still going on."""
-        self._stream.abort()
-
-    async def aclose(self) -> None:
-        """End the request, and wait until the model has let go of it."""
-        await self._stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import collections.abc
-from collections.abc import AsyncIterator
 from typing import Any, TypeAlias
 
+from langfx_web.clock import Clock
 from langfx_web.deadline import Bounded, deadline_after
 from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms import LanguageModel, SamplingOptions, StreamChunk
 from langfx_web.llms.sampling import merge
+from langfx_web.llms.wrapper import Chunks, StreamWrapper
 from langfx_web.messages import AIMessage, Message
 from langfx_web.queries.answering import finished
 from langfx_web.templates import Template
@@ -54,12 +55,19 @@ class LangFunc(Template):
             return await self._answer(model, message, {"cache_seed": cache_seed, **options})
 
     def stream(
-        self, *, vars: Vars | None = None, lm: LanguageModel | None = None, **sampling: Any
-    ) -> AsyncIterator[StreamChunk]:
+        self,
+        *,
+        vars: Vars | None = None,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **sampling: Any,
+    ) -> BoundedStream:
         """The answer as it comes; `invalid_argument` where a hook is overridden that needs the whole of it."""
         self._refuse_whole_hooks(LangFunc, "transform_output")
         model, options = self._model(lm), self._options(sampling)
-        return model.stream(self.transform_input(self.render(vars)), **options)
+        deadline = deadline_after(timeout, model.clock)
+        chunks = model.stream(self.transform_input(self.render(vars)), **options)
+        return BoundedStream(chunks, deadline, model.clock)
 
     def transform_input(self, message: Message) -> Message:
         """What is sent, made of what was rendered."""
@@ -89,6 +97,20 @@ class LangFunc(Template):
                 f"{type(self).__name__} overrides {own[0]}, which takes a whole answer, and cannot be streamed",
                 details={"hook": own[0]},
             )
+
+
+class BoundedStream(StreamWrapper):
+    """A stream of chunks that must have ended by a deadline."""
+
+    def __init__(self, stream: Chunks, deadline: float | None, clock: Clock) -> None:
+        super().__init__(stream)
+        self._deadline = deadline
+        self._clock = clock
+
+    async def __anext__(self) -> StreamChunk:
+        """The next chunk."""
+        with Bounded(self._deadline, self._clock):
+            return await super().__anext__()
 
 
 def model_of(lm: LanguageModel | None) -> LanguageModel:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import collections.abc
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langfx_web.errors import InvalidValueError
-from langfx_web.llms import LanguageModel, StreamChunk
+from langfx_web.llms import LanguageModel
 from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, UserMessage
 from langfx_web.protocols import ParseLimits, ProtocolName, protocol
 from langfx_web.protocols.limits import DEFAULT_LIMITS
 from langfx_web.queries.answering import Reading, Repairs, answered
 from langfx_web.queries.example import MappingExample
-from langfx_web.queries.langfunc import LangFunc, Vars
+from langfx_web.queries.langfunc import BoundedStream, LangFunc, Vars
 from langfx_web.queries.layout import LABELS, Section, joined, preamble_section, schema_section, section
 from langfx_web.queries.prompts import spoken
 from langfx_web.schemas import Schema
@@ -105,11 +105,16 @@ class Mapping(LangFunc):
         return value
 
     def stream(
-        self, *, vars: Vars | None = None, lm: LanguageModel | None = None, **sampling: Any
-    ) -> AsyncIterator[StreamChunk]:
+        self,
+        *,
+        vars: Vars | None = None,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **sampling: Any,
+    ) -> BoundedStream:
         """The model's text as it comes, unread; `invalid_argument` where a hook needs the whole of it."""
         self._refuse_whole_hooks(Mapping, "postprocess_response", "parse_result", "postprocess_result")
-        return super().stream(vars=vars, lm=lm, **sampling)
+        return super().stream(vars=vars, lm=lm, timeout=timeout, **sampling)
 
     async def _answer(self, lm: LanguageModel, message: Message, options: dict[str, Any]) -> AIMessage:
         reading = Reading(before=self.postprocess_response, parse=self.parse_result, after=self.postprocess_result)

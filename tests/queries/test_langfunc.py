@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 import langfx_web as lf
 from langfx_web.errors import DeadlineExceededError, InvalidArgumentError, TemplateError
 from langfx_web.messages import AIMessage, Message, UserMessage
-from langfx_web.testing import Echo, StaticResponse, StaticSequence
+from langfx_web.testing import Echo, ManualClock, StaticResponse, StaticSequence
 
 
 async def test_a_call_gives_the_models_message() -> None:
@@ -88,3 +90,19 @@ async def test_an_answer_can_be_streamed() -> None:
     assert caught.value.code == "invalid_argument"
     with pytest.raises(TypeError):
         ask.stream(warmth=3)
+
+
+async def test_a_stream_has_its_time_too() -> None:
+    """Waiting for a chunk ends with the deadline, and so does the request."""
+    clock = ManualClock()
+    chunks = lf.LangFunc("Say hi", lm=Echo(chunk_size=2, delay=1.0, clock=clock)).stream(timeout=2.5)
+
+    async def read() -> list[str]:
+        return [chunk.delta.text async for chunk in chunks]
+
+    task = asyncio.create_task(read())
+    await clock.advance(3.0)
+    with pytest.raises(DeadlineExceededError):
+        await task
+    with pytest.raises(DeadlineExceededError):
+        await anext(lf.LangFunc("Say hi", lm=Echo()).stream(timeout=0))
