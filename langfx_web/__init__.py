@@ -50,11 +50,13 @@ if TYPE_CHECKING:
         Mapping,
         MappingExample,
         Partial,
+        QueryStream,
         complete,
         describe,
         parse,
         query,
         query_batch,
+        query_stream,
     )
 
 __getattr__ = deferred(
@@ -64,6 +66,7 @@ __getattr__ = deferred(
         "MISSING": "langfx_web.queries",
         "RAISE": "langfx_web.queries",
         "LangFunc": "langfx_web.queries",
+        "QueryStream": "langfx_web.queries",
         "LfQuery": "langfx_web.queries",
         "Mapping": "langfx_web.queries",
         "MappingExample": "langfx_web.queries",
@@ -74,6 +77,7 @@ __getattr__ = deferred(
         "describe": "langfx_web.queries",
         "parse": "langfx_web.queries",
         "query_batch": "langfx_web.queries",
+        "query_stream": "langfx_web.queries",
         "read_answer": "langfx_web.protocols",
     },
 )
@@ -107,6 +111,7 @@ __all__ = [
     "Modality",
     "ParseLimits",
     "Partial",
+    "QueryStream",
     "SamplingOptions",
     "SamplingResult",
     "Schema",
@@ -136,6 +141,7 @@ __all__ = [
     "parse",
     "query",
     "query_batch",
+    "query_stream",
     "read_answer",
     "stores",
     "testing",

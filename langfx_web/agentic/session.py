@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+from weakref import WeakSet
 
 from langfx_web.agentic.counted import CountedModel
 from langfx_web.agentic.trace import OpenNode, Trace, TraceNode
@@ -17,11 +19,13 @@ from langfx_web.errors import (
     SessionCancelledError,
     SessionClosedError,
 )
+from langfx_web.events import GenerationCancelled, GenerationComplete, GenerationFailed, ParsingFailed, TerminalEvent
 from langfx_web.llms import LanguageModel
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web import queries
+    from langfx_web.queries import QueryStream
 else:
     queries = later("langfx_web.queries")
 
@@ -36,6 +40,7 @@ class _Shared:
         self.trace = trace
         self.clock = clock
         self.tasks: set[asyncio.Task[Any]] = set()
+        self.streams: WeakSet[QueryStream] = WeakSet()
         self.closed_by: str | None = None
 
 
@@ -133,6 +138,29 @@ class Session:
         async with self._asking("query_batch", lm, timeout, options) as counted:
             return await queries.query_batch(prompts, schema, **counted)
 
+    def query_stream(
+        self,
+        prompt: Any,
+        schema: Any = None,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> QueryStream:
+        """`lf.query_stream` with this session's model and deadline, and a node in its trace.
+
+        It ends with `generation_cancelled` where the session is cancelled while the task that reads it goes on.
+        """
+        self._refuse_ended()
+        shared = self._shared
+        deadline = deadline_after(timeout, shared.clock, parent=self.deadline)
+        left = None if deadline is None else deadline - shared.clock.monotonic()
+        stream = queries.query_stream(prompt, schema, lm=self.lm if lm is None else lm, timeout=left, **options)
+        node = shared.trace.open(self._node, "query", "query_stream", shared.clock.now())
+        stream.when_over(lambda event: _close(node, event, shared.clock.now()))
+        shared.streams.add(stream)
+        return stream
+
     @asynccontextmanager
     async def _asking(
         self, verb: str, lm: LanguageModel | None, timeout: float | None, options: dict[str, Any]
@@ -176,6 +204,8 @@ class Session:
     def cancel(self, reason: str = "") -> None:
         """End everything that runs in the session; it ends with `SessionCancelledError` there."""
         self._shared.closed_by = reason or "the session was cancelled"
+        for stream in list(self._shared.streams):
+            stream.cancel(self._shared.closed_by)
         for task in list(self._shared.tasks):
             task.cancel()
 
@@ -198,9 +228,8 @@ class Session:
         self, kind: str, name: str, *, lm: LanguageModel | None = None, timeout: float | None = None
     ) -> AsyncIterator[Session]:
         """A view for one piece of work: a trace node, a deadline and a model of its own, ended with the block."""
+        self._refuse_ended()
         shared = self._shared
-        if shared.closed_by or self._node.ended_at:
-            raise SessionClosedError(shared.closed_by or "this view's invocation has ended")
         deadline = deadline_after(timeout, shared.clock, parent=self.deadline)
         node = shared.trace.open(self._node, kind, name, shared.clock.now())
         view = self._view(node, lm, deadline)
@@ -215,6 +244,10 @@ class Session:
             node.end("error", shared.clock.now(), error=error)
             raise
         node.end("ok", shared.clock.now())
+
+    def _refuse_ended(self) -> None:
+        if self._shared.closed_by or self._node.ended_at:
+            raise SessionClosedError(self._shared.closed_by or "this view's invocation has ended")
 
     def _view(self, node: OpenNode, lm: LanguageModel | None, deadline: float | None) -> Session:
         view = object.__new__(type(self))
@@ -239,3 +272,19 @@ async def _registered(shared: _Shared) -> AsyncIterator[None]:
     finally:
         if is_outermost:
             shared.tasks.discard(task)
+
+
+def _close(node: OpenNode, event: TerminalEvent | None, at: datetime) -> None:
+    """End the node of a streamed query as its stream ended; None where it was left."""
+    match event:
+        case GenerationComplete(usage=usage):
+            node.usage = usage
+            node.end("ok", at)
+        case ParsingFailed(error=error, message=message):
+            node.usage = message.usage
+            node.end("error", at, error=error)
+        case GenerationFailed(error=error):
+            node.usage = getattr(error, "usage", None)
+            node.end("error", at, error=error)
+        case GenerationCancelled() | None:
+            node.end("cancelled", at)

@@ -65,6 +65,14 @@ class ModelStream:
             await self._advance()
         return self._ready.popleft()
 
+    async def arrived(self) -> list[StreamChunk]:
+        """All chunks that are there, waited for where there are none; [] after the last."""
+        while not self._ready and self._state == "open":
+            await self._advance()
+        chunks = list(self._ready)
+        self._ready.clear()
+        return chunks
+
     async def finals(self) -> list[StreamChunk]:
         """Read to the end, and give the final chunk of each candidate."""
         finals: list[StreamChunk] = []

@@ -15,6 +15,7 @@ from langfx_web.queries.marks import MISSING, RAISE
 from langfx_web.queries.parse import parse
 from langfx_web.queries.partial import Partial
 from langfx_web.queries.query import query
+from langfx_web.queries.stream import QueryStream, query_stream
 
 __all__ = [
     "MISSING",
@@ -26,10 +27,12 @@ __all__ = [
     "Mapping",
     "MappingExample",
     "Partial",
+    "QueryStream",
     "complete",
     "describe",
     "inquiry",
     "parse",
     "query",
     "query_batch",
+    "query_stream",
 ]
