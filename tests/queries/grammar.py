@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langfx_web.events import (
@@ -77,8 +77,9 @@ class Recogniser:
             assert isinstance(end, FieldEnd), end
             assert ("".join(deltas) == end.value) if isinstance(end.value, str) else not deltas
             value = end.value
-        assert self._take(FieldEnd, path).value == value
-        return value
+        end = self._take(FieldEnd, path)
+        assert comparable(end.value) == comparable(value)
+        return end.value
 
     def _container(self, path: Path) -> Any:
         start = self._take(ObjectStart, path)
@@ -86,9 +87,21 @@ class Recogniser:
         members: dict[Any, Any] = {}
         while isinstance(following := self._next, FieldStart):
             step = following.path[-1]
-            assert step not in members
             members[step] = self._field((*path, step))
         self._take(ObjectEnd, path)
         if start.class_name is not None:
             return PartialObject(start.class_name, members)
         return members if start.kind in ("object", "dict") else tuple(members.values())
+
+
+def comparable(value: Any) -> str:
+    """A partial value as a text, so that 1, 1.0 and True differ and NaN does not; keys as paths have them."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, PartialObject):
+            return value.class_name, plain(value.fields)
+        if isinstance(value, Mapping):
+            return {str(key): plain(member) for key, member in value.items()}
+        return list(map(plain, value)) if isinstance(value, tuple) else value
+
+    return repr(plain(value))
