@@ -18,7 +18,7 @@ from langfx_web.errors import (
     UnsupportedCapabilityError,
 )
 from langfx_web.llms import ModelRequest
-from langfx_web.messages import AIMessage, SystemMessage, Text, Thought, ToolCall, UserMessage
+from langfx_web.messages import AIMessage, Image, SystemMessage, Text, Thought, ToolCall, UserMessage
 from langfx_web.testing import Echo, ManualClock, ScriptedModel, StaticMapping, StaticResponse, StaticSequence
 from langfx_web.usage import Usage
 
@@ -89,7 +89,10 @@ async def test_a_call_comes_as_start_deltas_and_end() -> None:
 
 async def test_a_message_is_answered_with_all_that_it_has() -> None:
     """Parts stay apart, and what the message says about itself is said."""
-    message = AIMessage("a", "b", Thought("x"), Thought("y"), "c", metadata={"k": [1]}, model="m-1", response_id="r-1")
+    picture = Image.from_bytes(b"\x89PNG\r\n\x1a\n")
+    message = AIMessage(
+        "a", "b", Thought("x"), Thought("y"), "c", picture, "d", metadata={"k": [1]}, model="m-1", response_id="r-1"
+    )
     answer = await StaticResponse(message, chunk_size=1)("x")
     assert answer == message
     assert (answer.model, answer.response_id) == ("m-1", "r-1")
