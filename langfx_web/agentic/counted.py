@@ -63,13 +63,14 @@ class CountedStream(StreamWrapper):
         super().__init__(stream)
         self._spent = spent
 
-    async def __anext__(self) -> StreamChunk:
-        """The next chunk."""
+    async def arrived(self) -> list[StreamChunk]:
+        """All chunks that are there, waited for where there are none; [] after the last."""
         try:
-            chunk = await super().__anext__()
+            chunks = await super().arrived()
         except LMError as error:
             self._spent(error.usage)
             raise
-        if chunk.final and chunk.index == 0:
-            self._spent(chunk.usage)
-        return chunk
+        for chunk in chunks:
+            if chunk.final and chunk.index == 0:
+                self._spent(chunk.usage)
+        return chunks

@@ -154,9 +154,14 @@ class Session:
         self._refuse_ended()
         shared = self._shared
         deadline = deadline_after(timeout, shared.clock, parent=self.deadline)
-        left = None if deadline is None else deadline - shared.clock.monotonic()
-        stream = queries.query_stream(prompt, schema, lm=self.lm if lm is None else lm, timeout=left, **options)
         node = shared.trace.open(self._node, "query", "query_stream", shared.clock.now())
+        view = self._view(node, lm, deadline)
+        model = None if view.lm is None else CountedModel(view.lm, view.spent)
+        try:
+            stream = queries.query_stream(prompt, schema, lm=model, timeout=view.remaining(), **options)
+        except Exception as error:
+            node.end("error", shared.clock.now(), error=error)
+            raise
         stream.when_over(lambda event: _close(node, event, shared.clock.now()))
         shared.streams.add(stream)
         return stream
@@ -277,14 +282,9 @@ async def _registered(shared: _Shared) -> AsyncIterator[None]:
 def _close(node: OpenNode, event: TerminalEvent | None, at: datetime) -> None:
     """End the node of a streamed query as its stream ended; None where it was left."""
     match event:
-        case GenerationComplete(usage=usage):
-            node.usage = usage
+        case GenerationComplete():
             node.end("ok", at)
-        case ParsingFailed(error=error, message=message):
-            node.usage = message.usage
-            node.end("error", at, error=error)
-        case GenerationFailed(error=error):
-            node.usage = getattr(error, "usage", None)
+        case ParsingFailed(error=error) | GenerationFailed(error=error):
             node.end("error", at, error=error)
         case GenerationCancelled() | None:
             node.end("cancelled", at)

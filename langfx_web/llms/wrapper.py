@@ -1,7 +1,8 @@
-"""A stream around another: everything is handed on, and a subclass changes how the next chunk comes."""
+"""A stream around another: everything is handed on, and a subclass changes how chunks arrive."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Protocol, Self
 
@@ -12,7 +13,8 @@ from langfx_web.transport.base import Reading
 class Chunks(Protocol):
     """An answer as it comes, which can be left."""
 
-    async def __anext__(self) -> StreamChunk: ...
+    async def arrived(self) -> list[StreamChunk]:
+        """All chunks that are there, waited for where there are none; [] after the last."""
 
     def abort(self) -> None:
         """End the request at once, where it is still going on."""
@@ -26,12 +28,21 @@ class StreamWrapper:
 
     def __init__(self, stream: Chunks) -> None:
         self._stream = stream
+        self._ready: deque[StreamChunk] = deque()
 
     def __aiter__(self) -> AsyncIterator[StreamChunk]:
         return Reading(self)
 
     async def __anext__(self) -> StreamChunk:
-        return await self._stream.__anext__()
+        if not self._ready:
+            self._ready.extend(await self.arrived())
+        if not self._ready:
+            raise StopAsyncIteration
+        return self._ready.popleft()
+
+    async def arrived(self) -> list[StreamChunk]:
+        """All chunks that are there, waited for where there are none; [] after the last."""
+        return await self._stream.arrived()
 
     def abort(self) -> None:
         """End the request at once, where it is still going on."""

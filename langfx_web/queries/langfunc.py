@@ -107,10 +107,10 @@ class BoundedStream(StreamWrapper):
         self._deadline = deadline
         self._clock = clock
 
-    async def __anext__(self) -> StreamChunk:
-        """The next chunk."""
+    async def arrived(self) -> list[StreamChunk]:
+        """All chunks that are there, waited for where there are none; [] after the last."""
         with Bounded(self._deadline, self._clock):
-            return await super().__anext__()
+            return await super().arrived()
 
 
 def model_of(lm: LanguageModel | None) -> LanguageModel:

@@ -63,6 +63,7 @@ def test_plain_form_leaves_out_what_is_not_there() -> None:
 
 ANSWER = AIMessage("[1]", finish_reason="stop")
 SAID = {"role": "assistant", "parts": [{"type": "text", "text": "[1]"}], "finishReason": "stop"}
+FAULT = MappingError.of(OutputSyntaxError("no value", offset=1), ANSWER)
 QUERY_EVENTS = [
     (events.ObjectStart(("a", 0), "object", "Note"), {"path": ["a", 0], "kind": "object", "className": "Note"}),
     (events.ObjectStart((), "list"), {"path": [], "kind": "list", "className": None}),
@@ -75,12 +76,12 @@ QUERY_EVENTS = [
         {"value": [1], "message": SAID, "usage": None},
     ),
     (
-        events.ParsingFailed(error=MappingError.of(OutputSyntaxError("no value", offset=1), ANSWER), message=ANSWER),
+        events.ParsingFailed(error=FAULT, message=ANSWER),
         {
             "error": {
                 "code": "mapping_failed",
                 "name": "MappingError",
-                "message": "no value (character 1): '[1]'",
+                "message": FAULT.message,
                 "retryable": False,
                 "details": {"offset": 1, "excerpt": "[1]"},
             },
