@@ -35,7 +35,6 @@ from langfx_web.messages import (
     Video,
 )
 from langfx_web.schemas import UNKNOWN, Schema, Unknown
-from langfx_web.templates import Template
 from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
 from langfx_web.usage import Usage
 
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
         query_batch,
         query_stream,
     )
+    from langfx_web.templates import Template
 
 __getattr__ = deferred(
     __name__,
@@ -78,6 +78,7 @@ __getattr__ = deferred(
         "parse": "langfx_web.queries",
         "query_batch": "langfx_web.queries",
         "query_stream": "langfx_web.queries",
+        "Template": "langfx_web.templates",
         "read_answer": "langfx_web.protocols",
     },
 )

@@ -14,10 +14,11 @@ from urllib.parse import unquote_to_bytes
 from langfx_web.errors import ImageError, InvalidValueError
 from langfx_web.messages.sniffing import sniffed
 
-_MIME_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+")
-_DATA_URI = re.compile(r"data:([^,;]*)((?:;[^,;]*)*),(.*)", re.DOTALL | re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Compiled at first use: most programs send texts alone, and patterns take a while to compile.
+_MIME_TYPE = r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}"
+_URI = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+"
+_DATA_URI = r"(?si)data:([^,;]*)((?:;[^,;]*)*),(.*)"
+_CONTROL = r"[\x00-\x1f\x7f-\x9f]"
 
 MAX_SOURCE_REF = 512
 """UTF-8 bytes of a `source_ref`."""
@@ -48,7 +49,7 @@ class Modality:
             if not isinstance(self.data, (bytes, bytearray, memoryview)):
                 raise self._invalid(f"data must be bytes, not {type(self.data).__name__}")
             object.__setattr__(self, "data", bytes(self.data))
-        if self.uri is not None and not (isinstance(self.uri, str) and _URI.fullmatch(self.uri)):
+        if self.uri is not None and not (isinstance(self.uri, str) and re.fullmatch(_URI, self.uri)):
             raise self._invalid("the uri must be a str with a scheme and without blanks")
         if self.source_ref is not None:
             self._check_source_ref(self.source_ref)
@@ -57,7 +58,7 @@ class Modality:
     @classmethod
     def from_uri(cls, uri: str, mime_type: str | None = None) -> Self:
         """One that is elsewhere; it is never fetched, but a `data:` URI is decoded."""
-        found = _DATA_URI.fullmatch(uri) if isinstance(uri, str) else None
+        found = re.fullmatch(_DATA_URI, uri) if isinstance(uri, str) else None
         if found is None:
             return cls(uri=uri, mime_type=mime_type)
         declared, parameters, content = found.groups()
@@ -91,14 +92,14 @@ class Modality:
         if not isinstance(self.mime_type, str):
             raise self._invalid(f"mime_type must be a str, not {type(self.mime_type).__name__}")
         bare = self.mime_type.partition(";")[0].strip().lower()
-        if bare and not _MIME_TYPE.fullmatch(bare):
+        if bare and not re.fullmatch(_MIME_TYPE, bare):
             raise self._invalid(f"{self.mime_type!r:.60} is no MIME type")
         return bare or None
 
     def _check_source_ref(self, given: str) -> None:
         if not isinstance(given, str) or not 1 <= len(given.encode("utf-8", "replace")) <= MAX_SOURCE_REF:
             raise self._invalid(f"a source_ref must be a str of 1 to {MAX_SOURCE_REF} UTF-8 bytes")
-        if _CONTROL.search(given):
+        if re.search(_CONTROL, given):
             raise self._invalid("a source_ref cannot have control characters")
 
     @classmethod

@@ -47,7 +47,7 @@ _MARKUP: tuple[tuple[bytes, str, str], ...] = (
     (rb"<svg\b|<!doctype\s+svg|(<\?xml|<!--)(?s:.*)<svg\b", "SVG", "image/svg+xml"),
     (rb"<\?xml", "XML", "application/xml"),
 )
-_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_BINARY = rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
 
 
 def sniffed(data: bytes) -> tuple[str, str]:
@@ -66,7 +66,7 @@ def sniffed(data: bytes) -> tuple[str, str]:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if text.startswith(b"<") and (found := _first(_MARKUP, text)):
         return found
-    return ("unknown", UNKNOWN) if _BINARY.search(head) else ("text", "text/plain")
+    return ("unknown", UNKNOWN) if re.search(_BINARY, head) else ("text", "text/plain")
 
 
 def _first(patterns: tuple[tuple[bytes, str, str], ...], text: bytes) -> tuple[str, str] | None:
