@@ -93,7 +93,7 @@ def inquiry(
         sampling=sampling,
     )
     if wanted is None or not is_typed or native_structured_output:
-        native: Any = wanted.native(strict=True) if wanted and native_structured_output else None  # type: ignore[attr-defined]
+        native = wanted.native(strict=True) if wanted and native_structured_output else None
         said = spoken(prompt, vars=vars, protocol=PROTOCOLS["json"] if native else way)
         return question(message=_plain(said, context, system_message, way), native=native)
     mapping = LfQuery(

@@ -9,7 +9,7 @@ from langfx_web.errors import InvalidArgumentError, SchemaMismatchError
 from langfx_web.protocols import Protocol
 from langfx_web.queries.marks import MISSING
 from langfx_web.schemas import Schema
-from langfx_web.schemas.compiling import fields
+from langfx_web.schemas.declared import fields
 from langfx_web.schemas.tree import MarkNode, ObjectNode
 
 Path: TypeAlias = tuple[str | int, ...]

@@ -12,7 +12,7 @@ from typing import Any
 from langfx_web.errors import InvalidValueError, SchemaMismatchError, ToolArgumentError, ToolOutputError
 from langfx_web.json_text import dumps, plain
 from langfx_web.messages import Text, ToolCall, ToolDeclaration
-from langfx_web.schemas import DocumentSchema, Schema
+from langfx_web.schemas import DocumentSchema, Schema, settle
 from langfx_web.tools.checksum import call_checksum
 from langfx_web.tools.context import ToolContext
 
@@ -123,9 +123,10 @@ class Tool:
             message = "The arguments are not a JSON object"
             problem = {"type": "json_invalid", "path": [], "message": message}
             raise ToolArgumentError(message, tool=self.name, details={"problems": [problem]})
+        schema = self._input()
         try:
-            arguments = self._input().validate(call.args)
-            written = self._input().dump(arguments)
+            arguments = schema.validate(settle(schema.json_schema(), call.args))
+            written = schema.dump(arguments)
         except SchemaMismatchError as error:
             raise ToolArgumentError(str(error), tool=self.name, details=error.details) from None
         return PreparedCall(tool=self, call=call, arguments=arguments, input=written, checksum=call_checksum(call))
