@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 HOST_TARGETS_MS = {
     "query": 0.6,
     "query_json": 0.6,
+    "action": 1,
     "query_text": 0.2,
     "model": 0.15,
     "template": 0.015,
