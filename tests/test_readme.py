@@ -32,6 +32,19 @@ def test_the_python_examples_run(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_the_example_of_a_template_runs() -> None:
+    """What it says of the message is true."""
+    (example,) = [block for block in blocks("python") if "lf.Template(" in block]
+    result = subprocess.run(
+        [sys.executable, "-c", example],
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_every_file_that_it_names_is_there() -> None:
     """Links and pictures lead somewhere; so do the modules in the text."""
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
