@@ -82,7 +82,7 @@ async def answered(
         try:
             read = reading.read(answer)
         except MappingError as error:
-            error.attempts = len(answers)
+            error.attempts = error.details["attempts"] = len(answers)
             error.cache_invalidation_error = await _evicted(lm, answer)
             if error.attempts > repairs.autofix or not _is_repairable(error):
                 raise

@@ -183,6 +183,13 @@ async def test_langfx_30_a_wrong_example_is_refused(output: Any, reason: str) ->
     assert (caught.value.code, caught.value.details["index"], lm.requests) == ("invalid_example", 1, [])
 
 
+async def test_langfx_30_an_example_is_a_mapping_example() -> None:
+    """A pair is none."""
+    with pytest.raises(InvalidValueError) as caught:
+        await lf.query("Where?", Point, lm=StaticSequence([]), examples=[("There.", Point(x=1, y=2))])
+    assert (caught.value.code, caught.value.details["index"]) == ("invalid_example", 0)
+
+
 async def test_langfx_30_an_output_may_be_none() -> None:
     """Null is a value; only what is missing is none."""
     example = lf.MappingExample("Nowhere.", None)
