@@ -57,6 +57,7 @@ def query_stream(
     context: Any = None,
     system_message: str | None = None,
     parse_limits: ParseLimits | None = None,
+    cache_seed: int | None = 0,
     timeout: float | None = None,
     include_text: bool = False,
     **sampling: Any,
@@ -65,8 +66,8 @@ def query_stream(
 
     Without a schema the text is shown as it comes, with one its fields are; `include_text` shows the text beside them.
     The events end with exactly one that says what came of it, which is what `query` would have returned or raised.
-    `timeout` is seconds from now for all of it. Bad options are raised here, and nothing is sent before the first event
-    is asked for.
+    `timeout` is seconds from now for all of it. No kept answer is used and none is kept, whatever the `cache_seed`. Bad
+    options are raised here, and nothing is sent before the first event is asked for.
     """
     question = inquiry(
         prompt,

@@ -151,6 +151,14 @@ async def test_an_answer_of_another_type_fails_as_the_call_does() -> None:
     assert terminal.error.lm_response.text == terminal.message.text == answer
 
 
+async def test_options_of_a_call_that_shape_no_request_are_taken() -> None:
+    """So that both can be asked with the same ones; a stream keeps no answers."""
+    lm = StaticResponse("4")
+    for seed in (0, None):
+        [*_, terminal] = await shown(lf.query_stream("2 + 2?", int, lm=lm, cache_seed=seed, timeout=30))
+        assert terminal.value == 4
+
+
 async def test_a_paused_answer_is_never_read() -> None:
     """Nor is one that was cut by its limit, even where it happens to be a value."""
     for reason in ("pause", "length"):
