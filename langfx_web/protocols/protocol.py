@@ -141,7 +141,7 @@ class JSONProtocol(Protocol):
         value = finder.feed(text) + finder.finish()
         # After an object or array nothing is looked at, so that its last bracket is the text's last if all is well.
         value = value[: max(value.rfind("}"), value.rfind("]")) + 1]
-        if value.count(",") + value.count("[") + value.count("{") >= limits.max_nodes:
+        if "\0" in text or value.count(",") + value.count("[") + value.count("{") >= limits.max_nodes:
             return None
         return schema.read_json(value, max_depth=limits.max_depth)
 

@@ -270,6 +270,7 @@ def test_types_that_only_the_forms_know_are_left_to_them(type_: Any, text: str) 
     [
         *['{"x": 1, "x": 2}', '{"x": 1, "y": NaN}', '{"x": 1, "y": 1e999}', '{"x": 1, "y": 1' + "0" * 400 + "}"],
         *['{"x": 1, "z": 2}', '{"x": 1.0}', '{"x": "1"}', '{"x": true}', '{"x": 1}}', '{"x": 1,}', "[1]", ""],
+        *['{"x": 1, "y": 0.' + "1" * 5000 + "}", '{"x": ' + "1" * 5000 + "}", '\0{"x": 1}', '{"x": 1, "tags": ["\0"]}'],
         '{"x": 1, "tags": ["\\ud83d"]}',
         '{"x": 1, "tags": ["\ud83d"]}',
     ],
@@ -325,3 +326,10 @@ def test_limits_hold_for_what_is_read_at_once() -> None:
 def test_an_object_is_read_wherever_it_stands(text: str) -> None:
     """In a fence, in prose, with anything behind it."""
     assert read_answer(text, Spot, protocol="json") == Spot(1)
+
+
+def test_a_zero_byte_is_refused_wherever_it_stands() -> None:
+    """Also behind the value, where nothing else is looked at."""
+    with pytest.raises(OutputValidationError) as caught:
+        read_answer('{"x": 1}\0', Spot, protocol="json")
+    assert caught.value.code == "output_syntax"
