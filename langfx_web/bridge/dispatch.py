@@ -72,6 +72,7 @@ class Dispatch:
         self._enter = enter
         self._warm_up = warm_up
         self._packages = Packages(open_installer, prepare=self._prepare_packages, folder=folder.with_name("wheels"))
+        self._arrived: set[str] = set()
         self._calls_need_schemas = False
         self._version = version
         self._modules = Modules(folder)
@@ -251,12 +252,15 @@ class Dispatch:
             await self._wait_for("schemas")
 
     async def _wait_for(self, pack: Literal["schemas", "extra"]) -> None:
+        if pack in self._arrived:
+            return
         failure = await self._load(pack)
         if failure:
             facts = loads(failure)
             raise BootError(
                 facts["message"], code=facts["code"], retryable=facts["retryable"], details=facts.get("details")
             )
+        self._arrived.add(pack)
 
     async def _close(self) -> None:
         """End every command, say so, and let the worker be stopped."""

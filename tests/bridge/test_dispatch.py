@@ -457,6 +457,14 @@ async def test_an_agent_with_typed_tools_waits_for_pydantic(late: FakePage, pack
     assert set(packs.wanted) == {"schemas"}
 
 
+async def test_what_has_arrived_is_not_asked_for_again(late: FakePage, packs: Packs) -> None:
+    """Asking is a promise of the worker and turns of its loop, which no later typed work pays."""
+    packs.answers.put_nowait("")
+    for _ in range(2):
+        assert (await late.ask("call", target="late_shop:answer", args=[]))["value"] == "Eight."
+    assert packs.wanted == ["schemas"]
+
+
 @pytest.mark.parametrize("target", [{"messageId": "m-1"}, {}])
 async def test_platform_24_a_prompt_that_waits_for_pydantic_can_be_cancelled(
     late: FakePage, packs: Packs, target: dict[str, str]
