@@ -18,6 +18,7 @@ from langfx_web.schemas.documents import Document, Writer, whole
 from langfx_web.schemas.form import Reading, Source, is_same, note
 from langfx_web.schemas.json_schema import check
 from langfx_web.schemas.native import NativeSchema, native
+from langfx_web.schemas.objects import aliased
 from langfx_web.schemas.python_types import python_type
 from langfx_web.schemas.written import plain_of, tree_of, written
 
@@ -155,9 +156,12 @@ class Schema:
     def _read(self, tree: Any, source: Source) -> tuple[Any, list[dict[str, Any]]]:
         compiled = self._compiled
         reading = Reading(source=source, classes=compiled.classes, enums=compiled.enums)
+        reading.is_inner = compiled.root.has_more
         fit = compiled.root.fit(tree, (), reading)
         if fit is None:
             return None, reading.problems
+        if not compiled.root.has_more:
+            return fit.value, []
         try:
             made = self._adapter.validate_python(fit.value, by_name=True, by_alias=False)
         except ValueError as error:
@@ -165,6 +169,9 @@ class Schema:
             if found is None:
                 raise
             note(found, fit.value, (), reading)
+            if source != "python":
+                for problem in reading.problems:
+                    problem["path"] = aliased(compiled.root, problem["path"])
             return None, reading.problems
         if compiled.root.is_blurred and made == fit.value and not is_same(made, fit.value):
             return fit.value, []
