@@ -40,7 +40,6 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 """What a field has to be that is no text."""
 
-
 _PART_FIELDS: dict[str, tuple[Callable[..., Part], tuple[str, ...]]] = {
     "text": (Text, ("text",)),
     "thought": (Thought, ("content", "payload", "replay_compatibility", "id")),
