@@ -52,6 +52,15 @@ class ClassForm(Form):
     def takes_null(self) -> bool:
         return self.is_root and self.members["root"].form.takes_null()
 
+    @cached_property
+    def written(self) -> list[tuple[str, Any]]:
+        """The fields that an instance is written with, each with a value that is left out.
+
+        That is a default which no answer could give, such as a None that the type hides: it comes back by itself.
+        """
+        shown = [member for member in self.members.values() if not (member.is_hidden or member.is_init_only)]
+        return [(member.name, ... if member.is_default_told else member.default) for member in shown]
+
     @property
     def alone(self) -> list[Form]:
         """The forms of this class and its subclasses, each without the others."""

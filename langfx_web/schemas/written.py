@@ -46,15 +46,12 @@ def tree_of(value: Any, compiled: Compiled) -> Any:
 
 def _members(item: Any, form: ClassForm) -> dict[str, Any]:
     """What an instance holds of its fields; those that only its constructor is given are lost."""
-    shown = [member for member in form.members.values() if not (member.is_hidden or member.is_init_only)]
-    given = {member.name: getattr(item, member.name) for member in shown}
-    # A default that no answer could give, such as a None that the type hides, is left out to come back.
-    kept = {
-        member.name: given[member.name]
-        for member in shown
-        if given[member.name] is not member.default or member.is_default_told
-    }
-    return kept | (getattr(item, "__pydantic_extra__", None) or {})
+    kept: dict[str, Any] = {}
+    for name, missing in form.written:
+        value = getattr(item, name)
+        if value is not missing:
+            kept[name] = value
+    return kept if form.rest is None else kept | (getattr(item, "__pydantic_extra__", None) or {})
 
 
 def written(value: Any, compiled: Compiled) -> Any:
