@@ -14,6 +14,7 @@ from langfx_web.schemas.tree import EnumNode, MarkNode, ObjectNode, SetNode
 from langfx_web.schemas.unknown import UNKNOWN
 
 _PLAIN = (str, bytes, bool, int, float, type(None))
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def tree_of(value: Any, compiled: Compiled) -> Any:
@@ -22,6 +23,8 @@ def tree_of(value: Any, compiled: Compiled) -> Any:
     enums = {type_: name for name, type_ in compiled.enums.items()}
 
     def take(item: Any) -> Any:
+        if type(item) in _SIMPLE:
+            return item
         form = forms.get(type(item))
         if form is not None:
             return ObjectNode(form.name, (), {name: take(member) for name, member in _members(item, form).items()})
@@ -61,6 +64,8 @@ def written(value: Any, compiled: Compiled) -> Any:
 
 def plain_of(tree: Any, compiled: Compiled) -> Any:
     """What reading the JSON of a tree's value gives."""
+    if type(tree) in _SIMPLE:
+        return tree
     if isinstance(tree, ObjectNode):
         return _object(tree, compiled)
     if isinstance(tree, dict):
