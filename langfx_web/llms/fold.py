@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -31,7 +32,29 @@ from langfx_web.llms.surrogates import join_halves, whole
 from langfx_web.messages import AIMessage, Part, Text, Thought, ToolCall
 from langfx_web.usage import Usage
 
-Entry: TypeAlias = ChunkDelta | ThoughtEnd | Boundary
+
+class Run:
+    """Text, or readable reasoning, that came without anything between: its pieces are not kept apart."""
+
+    __slots__ = ("_written", "is_thought", "length")
+
+    def __init__(self, *, is_thought: bool) -> None:
+        self.is_thought = is_thought
+        self.length = 0
+        self._written = io.StringIO()
+
+    def add(self, piece: str) -> None:
+        """Put a piece at the end."""
+        self._written.write(piece)
+        self.length += len(piece)
+
+    def text(self, count: int) -> str:
+        """The first so many characters."""
+        text = self._written.getvalue()
+        return text if count >= self.length else text[:count]
+
+
+Entry: TypeAlias = Run | ChunkDelta | ThoughtEnd | Boundary
 """What an answer's log holds: what was shown, and what closes parts."""
 
 
@@ -111,7 +134,7 @@ class Fold:
     def partial(self) -> AIMessage | None:
         """What has arrived of the first candidate, or None where that is nothing."""
         candidate = self.candidate(0)
-        message = candidate.message(len(candidate.log), complete=True)
+        message = candidate.message(candidate.size, complete=True)
         return message if message.parts else None
 
     def candidate(self, index: int) -> Candidate:
@@ -123,11 +146,16 @@ class Fold:
 
 
 class Candidate:
-    """One answer of a request: an append-only log from which its message is made."""
+    """One answer of a request: an append-only log from which its message is made.
+
+    `size` counts the log: each character of a run, and each other entry.
+    """
 
     def __init__(self, index: int, facts: Facts) -> None:
         self.index = index
-        self.log: list[Entry] = []
+        self.size = 0
+        self._log: list[Entry] = []
+        self._run: Run | None = None
         self._facts = facts
         self._ended: Finish | None = None
         self._refusal = ""
@@ -145,15 +173,24 @@ class Candidate:
             self._held_thought = thought
             text, self._held = join_halves(self._held, text) if text else (text, self._held)
         if text:
-            delta = ChunkDelta("", text) if thought else ChunkDelta(text)
-            self.log.append(delta)
-            chunks.append(StreamChunk(self.index, delta, self, len(self.log)))
+            self._show_text(text, thought, chunks)
 
     def settle(self, chunks: list[StreamChunk]) -> None:
         """Give up waiting for the second half of a character."""
         if self._held:
             text, self._held = whole(self._held), ""
-            self._show(ChunkDelta("", text) if self._held_thought else ChunkDelta(text), chunks)
+            self._show_text(text, self._held_thought, chunks)
+
+    def _show_text(self, text: str, thought: bool, chunks: list[StreamChunk]) -> None:
+        run = self._run
+        if run is None or run.is_thought is not thought:
+            run = Run(is_thought=thought)
+            self._log.append(run)
+            self._run = run
+        run.add(text)
+        self.size += len(text)
+        delta = ChunkDelta("", text) if thought else ChunkDelta(text)
+        chunks.append(StreamChunk(self.index, delta, self, self.size))
 
     def take(self, delta: Any, chunks: list[StreamChunk]) -> None:
         """Add anything else."""
@@ -177,9 +214,9 @@ class Candidate:
         match delta:
             case ThoughtEnd():
                 self._has_opaque_output |= delta.is_output
-                self.log.append(delta)
+                self._add(delta)
             case Boundary():
-                self.log.append(delta)
+                self._add(delta)
             case CallStart():
                 self._start_call(delta, chunks)
             case CallEnd(key=key, args=args):
@@ -206,14 +243,19 @@ class Candidate:
             self._show(ChunkDelta(tool_call=ToolCallDelta(id=call.id, text=text)), chunks)
 
     def _show(self, delta: ChunkDelta, chunks: list[StreamChunk]) -> None:
-        self.log.append(delta)
-        chunks.append(StreamChunk(self.index, delta, self, len(self.log)))
+        self._add(delta)
+        chunks.append(StreamChunk(self.index, delta, self, self.size))
+
+    def _add(self, entry: Entry) -> None:
+        self._log.append(entry)
+        self._run = None
+        self.size += 1
 
     def message(self, count: int, *, complete: bool = False) -> AIMessage:
-        """The message that the first `count` entries make; with `complete`, how and at what cost it ended too."""
+        """The message that so much of the log makes; with `complete`, how and at what cost it ended too."""
         info = self._facts.info
         facts: dict[str, Any] = {"model": info.model, "response_id": info.response_id, "metadata": dict(info.metadata)}
-        parts = assemble(self.log[:count])
+        parts = assemble(self._log, count)
         if complete:
             if self._refusal:
                 facts["metadata"]["refusal"] = self._refusal
@@ -225,7 +267,7 @@ class Candidate:
 
     def final_chunk(self) -> StreamChunk:
         """The chunk that ends this candidate; raises where the answer is no success."""
-        message = self.message(len(self.log), complete=True)
+        message = self.message(self.size, complete=True)
         has_output = self._has_opaque_output or any(not isinstance(part, Thought) for part in message.parts)
         error = outcome(message, self._ended, refusal=self._refusal, has_output=has_output)
         if error is not None:
@@ -236,7 +278,7 @@ class Candidate:
             raw_finish_reason=message.raw_finish_reason,
             usage=message.usage,
         )
-        return StreamChunk(self.index, None, self, len(self.log), ending)
+        return StreamChunk(self.index, None, self, self.size, ending)
 
 
 class _Call:
@@ -263,40 +305,47 @@ class _Call:
         return ToolCall(self.id, self.name, read, raw_args=raw)
 
 
-def assemble(log: Iterable[Entry]) -> list[Part]:
-    """The parts that a log makes. A call that was not closed has no `args`, whatever its text."""
+def assemble(log: Iterable[Entry], size: int) -> list[Part]:
+    """The parts that so much of a log makes. A call that was not closed has no `args`, whatever its text."""
     building = _Parts()
     for entry in log:
-        building.add(entry)
+        if size <= 0:
+            break
+        if isinstance(entry, Run):
+            building.add_text(entry.text(size), entry.is_thought)
+            size -= entry.length
+        else:
+            building.add(entry)
+            size -= 1
     return building.finished()
 
 
 class _Parts:
     def __init__(self) -> None:
         self._parts: list[Part | None] = []
-        self._text: list[str] = []
-        self._thought: list[str] = []
+        self._text = ""
+        self._thought = ""
         self._open: dict[str, tuple[int, str, list[str]]] = {}
 
-    def add(self, entry: Entry) -> None:
-        if isinstance(entry, Boundary):
-            self._flush()
-        elif isinstance(entry, ThoughtEnd):
+    def add_text(self, text: str, is_thought: bool) -> None:
+        """Text, or reasoning; whatever was there of the other is a part."""
+        if is_thought:
             self._flush_text()
-            content, self._thought = "".join(self._thought), []
+            self._thought += text
+        else:
+            self._flush()
+            self._text += text
+
+    def add(self, entry: ChunkDelta | ThoughtEnd | Boundary) -> None:
+        if isinstance(entry, ThoughtEnd):
+            self._flush_text()
+            content, self._thought = self._thought, ""
             if content or entry.payload is not None:
                 tag = None if entry.payload is None else entry.tag
                 self._parts.append(Thought(content, payload=entry.payload, replay_compatibility=tag))
-        elif entry.text:
-            if self._thought:
-                self._flush()
-            self._text.append(entry.text)
-        elif entry.thought:
-            if self._text:
-                self._flush()
-            self._thought.append(entry.thought)
-        else:
-            self._flush()
+            return
+        self._flush()
+        if isinstance(entry, ChunkDelta):
             self._add_whole(entry)
 
     def _add_whole(self, entry: ChunkDelta) -> None:
@@ -313,14 +362,14 @@ class _Parts:
 
     def _flush_text(self) -> None:
         if self._text:
-            self._parts.append(Text("".join(self._text)))
-            self._text = []
+            self._parts.append(Text(self._text))
+            self._text = ""
 
     def _flush(self) -> None:
         self._flush_text()
         if self._thought:
-            self._parts.append(Thought("".join(self._thought)))
-            self._thought = []
+            self._parts.append(Thought(self._thought))
+            self._thought = ""
 
     def finished(self) -> list[Part]:
         self._flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -72,3 +73,19 @@ def test_twice_the_answer_is_twice_the_work(workload: str) -> None:
     counts = [calls(lambda parts=parts: asyncio.run(read(parts, schema, name))) for parts in (small, large)]
     assert len(large) < 2.1 * len(small)
     assert counts[1] <= 2.2 * counts[0]
+
+
+@pytest.mark.parametrize("workload", ["one long string", "a text", "prose before it"])
+def test_a_stream_keeps_a_small_multiple_of_its_text(workload: str) -> None:
+    """At most four times the answer, beside what the model gave, where its events are dropped; here in 8 characters."""
+    schema, name, make = WORKLOADS[workload]
+    text = make(100_000)
+    parts = list(pieces(text, 8))
+    asyncio.run(read(parts[:100], schema, name))
+    tracemalloc.start()
+    try:
+        asyncio.run(read(parts, schema, name))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 4 * len(text) + 100_000
