@@ -228,7 +228,7 @@ def test_the_pages_lead_to_each_other(demo_server: Server, browser: Browser) -> 
 
 @pytest.mark.parametrize("state", ["unconfirmed", "confirmed", "does not fit", "settings"])
 def test_no_barriers(form: Form, axe: str, state: str) -> None:
-    """No barrier is found by axe, on a phone and a desktop, light and dark, and nothing is too wide, unfolded or not."""
+    """No barrier is found by axe, on a phone and a desktop, light and dark, and nothing is too wide."""
     page = form.page
     page.evaluate(axe)
     if state == "settings":

@@ -28,7 +28,7 @@ def asked(prompt: str) -> str:
 
 
 def read(tab: Tab, prompt: str, *, until: str = "") -> list[Any]:
-    """The events of a stream as the page gets them, of the last one its value; `until` leaves at the first of a type."""
+    """The events of a stream as the page gets them, of the last one its value; ends at the first `until`."""
     events: list[Any] = tab.attempt(READ, {"prompt": prompt, "until": until})
     return events
 
