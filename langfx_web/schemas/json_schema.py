@@ -53,28 +53,41 @@ def settle(document: Mapping[str, Any], value: Any) -> Any:
     An integral number is an integer where one is wanted; a text that parses to a wanted array or object is that, once.
     """
     with _refusing_bad_documents():
-        return _settle(document, _resolve(document, document), value)
+        return _settle(document, document, value)
 
 
-def _settle(root: Mapping[str, Any], schema: Mapping[str, Any], value: Any) -> Any:
+def _settle(root: Mapping[str, Any], schema: Any, value: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return value
+    schema = _resolve(root, schema)
     arms = [_resolve(root, arm) for arm in schema.get("anyOf", ())] or [schema]
-    kinds = set[str]().union(*map(_kinds, arms))
+    kinds = set[str]().union(*(_kinds(arm) or _KINDS.keys() for arm in arms))
     if isinstance(value, float) and "integer" in kinds and "number" not in kinds and value.is_integer():
         return int(value)
     if isinstance(value, str) and kinds & {"array", "object"} and "string" not in kinds:
         value = _decoded(value, kinds)
-    kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
-    fitting = [arm for arm in arms if not _kinds(arm) or kind in _kinds(arm)]
-    if kind is None or len(fitting) != 1:
-        return value
     if isinstance(value, dict):
-        members = fitting[0].get("properties", {})
-        return {
-            key: _settle(root, _resolve(root, members[key]), member) if key in members else member
-            for key, member in value.items()
-        }
-    items = fitting[0].get("items")
-    return [_settle(root, _resolve(root, items), member) for member in value] if isinstance(items, Mapping) else value
+        return _settle_object(root, [arm for arm in arms if "object" in _kinds(arm)], value)
+    if isinstance(value, list):
+        return _settle_array(root, [arm for arm in arms if "array" in _kinds(arm)], value)
+    return value
+
+
+def _settle_object(root: Mapping[str, Any], arms: list[Mapping[str, Any]], value: dict[str, Any]) -> dict[str, Any]:
+    """By the one form that it can have: of several, one that knows all of its members."""
+    if len(arms) > 1:
+        arms = [arm for arm in arms if value.keys() <= arm.get("properties", {}).keys()]
+    if len(arms) != 1:
+        return value
+    members, rest = arms[0].get("properties", {}), arms[0].get("additionalProperties")
+    return {key: _settle(root, members.get(key, rest), member) for key, member in value.items()}
+
+
+def _settle_array(root: Mapping[str, Any], arms: list[Mapping[str, Any]], value: list[Any]) -> list[Any]:
+    if len(arms) != 1:
+        return value
+    first, rest = arms[0].get("prefixItems", ()), arms[0].get("items")
+    return [_settle(root, first[at] if at < len(first) else rest, member) for at, member in enumerate(value)]
 
 
 def _decoded(text: str, kinds: set[str]) -> Any:

@@ -125,6 +125,13 @@ def test_settle_looks_into_the_one_arm_that_takes_the_kind() -> None:
     }
     assert [type(settle(document, value)["n"]) for value in ({"n": 1.0}, '{"n": 1.0}')] == [int, int]
     assert settle(document, None) is None
+    places = {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "number"}}
+    assert list(map(type, settle(places, [1.0, 2.0]))) == [int, float]
+    table = {"type": "object", "additionalProperties": {"type": "integer"}}
+    assert type(settle(table, {"a": 1.0})["a"]) is int
+    shapes = {"anyOf": [{"type": "object", "properties": {name: {"type": "integer"}}} for name in ("a", "b")]}
+    assert type(settle(shapes, {"b": 1.0})["b"]) is int
+    assert settle({"anyOf": [{"type": "array"}, {}]}, "[1]") == "[1]"
     assert settle({"anyOf": [{"type": "integer"}, {"type": "number"}]}, 1.0) == 1.0
 
 
