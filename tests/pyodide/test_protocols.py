@@ -65,10 +65,10 @@ def test_langfx_22_limits_hold_on_a_small_stack(selenium: Any) -> None:
 
 @run_in_pyodide(packages=["langfx-web", "pydantic"])
 def test_langfx_22_what_is_as_deep_as_allowed_is_read(selenium: Any) -> None:
-    """Sixty-four levels of objects are read by pydantic alone, by the forms, and from a stream; written and back."""
+    """Sixty-four levels are written, read by pydantic alone, by the forms, and from a stream."""
     from pydantic import BaseModel
 
-    from langfx_web.protocols import ParseLimits, protocol
+    from langfx_web.protocols import protocol
     from langfx_web.schemas import Schema
 
     class Node(BaseModel):
@@ -79,18 +79,17 @@ def test_langfx_22_what_is_as_deep_as_allowed_is_read(selenium: Any) -> None:
         value: int | str
         children: list["Loose"] = []
 
-    limits = ParseLimits(max_depth=200)
     for type_ in (Node, Loose):
         value = type_(value=0)
-        for level in range(1, 100):
+        for level in range(1, 32):
             value = type_(value=level, children=[value])
         schema = Schema(type_)
         for name in ("python", "json"):
             text = protocol(name).write(value, schema)
-            assert protocol(name).read(text, schema, limits=limits) == value
-            reader = protocol(name).reader(schema, limits=limits)
+            assert protocol(name).read(text, schema) == value
+            reader = protocol(name).reader(schema)
             ends = [event for start in range(0, len(text), 100) for event in reader.feed(text[start : start + 100])]
-            assert len([event for event in ends if event.type == "object_start"]) == 200
+            assert len([event for event in ends if event.type == "object_start"]) == 64
 
 
 @run_in_pyodide(packages=["langfx-web", "pydantic"])
