@@ -3,6 +3,9 @@
 May import `messages`, `events`, `transport` and layer 0; never runs a tool. Read `base.py`, then `stream.py`, first.
 """
 
+from typing import TYPE_CHECKING
+
+from langfx_web.deferred import deferred
 from langfx_web.llms.anthropic import Anthropic
 from langfx_web.llms.base import LanguageModel
 from langfx_web.llms.credentials import Credential, Credentials, current_session_id
@@ -12,9 +15,21 @@ from langfx_web.llms.request import Capabilities, ModelRequest, Prompt
 from langfx_web.llms.sampling import ChunkDelta, Sample, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.llms.stream import ModelStream
 
+if TYPE_CHECKING:
+    from langfx_web.llms.openai_chat import ChatProfile, OpenAIChat
+
+__getattr__ = deferred(
+    __name__,
+    {
+        "ChatProfile": "langfx_web.llms.openai_chat",
+        "OpenAIChat": "langfx_web.llms.openai_chat",
+    },
+)
+
 __all__ = [
     "Anthropic",
     "Capabilities",
+    "ChatProfile",
     "ChunkDelta",
     "Credential",
     "Credentials",
@@ -23,6 +38,7 @@ __all__ = [
     "LanguageModel",
     "ModelRequest",
     "ModelStream",
+    "OpenAIChat",
     "Prompt",
     "Sample",
     "SamplingOptions",

@@ -35,6 +35,7 @@ class Dialect:
     keeps: frozenset[str]
     accepts: Mapping[str, Callable[[Any], bool]]
     recursive: bool
+    all_of: bool = True
 
 
 def told(schema: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:
@@ -79,6 +80,8 @@ def _tell(
             result[keyword] = {name: _told(item, dialect, (*below, name)) for name, item in named}
         case "items":
             result[keyword] = _told(value, dialect, below)
+        case "allOf" if not dialect.all_of:
+            raise _refused(dialect, below, "allOf")
         case "anyOf" | "oneOf" | "allOf":
             options = [_told(item, dialect, (*below, str(place))) for place, item in enumerate(value)]
             result["allOf" if keyword == "allOf" else "anyOf"] = options
