@@ -16,12 +16,14 @@ from langfx_web.llms.sampling import ChunkDelta, Sample, SamplingOptions, Sampli
 from langfx_web.llms.stream import ModelStream
 
 if TYPE_CHECKING:
+    from langfx_web.llms.openai import OpenAI
     from langfx_web.llms.openai_chat import ChatProfile, OpenAIChat
 
 __getattr__ = deferred(
     __name__,
     {
         "ChatProfile": "langfx_web.llms.openai_chat",
+        "OpenAI": "langfx_web.llms.openai",
         "OpenAIChat": "langfx_web.llms.openai_chat",
     },
 )
@@ -38,6 +40,7 @@ __all__ = [
     "LanguageModel",
     "ModelRequest",
     "ModelStream",
+    "OpenAI",
     "OpenAIChat",
     "Prompt",
     "Sample",

@@ -82,6 +82,10 @@ def model(item: Item, chunks: list[bytes] | None = None) -> lf.LanguageModel:
             if "/chat/completions" in endpoint:
                 settings |= {"base_url": endpoint.replace("/chat/completions", ""), "allow_insecure": True}
             return lf.llms.OpenAIChat("m", **settings)
+        case "responses":
+            if endpoint.endswith("/responses"):
+                settings |= {"base_url": endpoint.removesuffix("/responses"), "allow_insecure": True}
+            return lf.llms.OpenAI("m", **settings)
     return lf.llms.Anthropic("m", **settings)
 
 

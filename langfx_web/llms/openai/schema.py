@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,15 @@ OPENAI_DIALECT = Dialect(
     recursive=True,
     all_of=False,
 )
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def named(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The strict schema under the name that the wire wants: its title, where that is one."""
+    title = str(schema.get("title", ""))
+    return {"name": title if _NAME.fullmatch(title) else "answer", "schema": strict(schema)}
 
 
 def strict(schema: Mapping[str, Any]) -> dict[str, Any]:

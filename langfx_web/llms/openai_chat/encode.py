@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from langfx_web.errors import UnsupportedCapabilityError
 from langfx_web.json_text import dumps
 from langfx_web.llms.conversation import fitting_id, is_said, refuse_blank_end, texts
-from langfx_web.llms.openai.schema import strict
+from langfx_web.llms.openai.schema import named
 from langfx_web.llms.openai_chat.profile import ChatProfile
 from langfx_web.llms.openai_chat.reasoning_details import merged
 from langfx_web.llms.replay import Replay
@@ -23,7 +23,6 @@ Fields: TypeAlias = dict[str, Any]
 _WIRE = "Chat Completions"
 _SAME_OPTIONS = ("temperature", "top_p", "logprobs", "top_logprobs", "service_tier")
 _OWN_FIELDS = ("messages", "model", "stream")
-_SCHEMA_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _IDS = {"openai": (re.compile(r".{1,64}", re.DOTALL), "lf_", 32), "mistral": (re.compile(r"[A-Za-z0-9]{9}"), "", 9)}
 
 
@@ -78,12 +77,8 @@ def _tool_choice(choice: str | None, profile: ChatProfile) -> str | Fields | Non
 def _response_format(request: ModelRequest, profile: ChatProfile) -> Fields | None:
     if request.schema is None:
         return None
-    title = str(request.schema.get("title", ""))
-    named: Fields = {
-        "name": title if _SCHEMA_NAME.fullmatch(title) else "answer",
-        "schema": strict(request.schema),
-    }
-    return {"type": "json_schema", "json_schema": {**named, "strict": True} if profile.strict else named}
+    written = named(request.schema)
+    return {"type": "json_schema", "json_schema": {**written, "strict": True} if profile.strict else written}
 
 
 def _conversation(messages: Sequence[Message], replay: Replay, profile: ChatProfile) -> list[Fields]:
