@@ -16,6 +16,7 @@ from langfx_web.llms.sampling import ChunkDelta, Sample, SamplingOptions, Sampli
 from langfx_web.llms.stream import ModelStream
 
 if TYPE_CHECKING:
+    from langfx_web.llms.gemini import Gemini, GoogleGenAI
     from langfx_web.llms.openai import OpenAI
     from langfx_web.llms.openai_chat import ChatProfile, OpenAIChat
 
@@ -23,6 +24,8 @@ __getattr__ = deferred(
     __name__,
     {
         "ChatProfile": "langfx_web.llms.openai_chat",
+        "Gemini": "langfx_web.llms.gemini",
+        "GoogleGenAI": "langfx_web.llms.gemini",
         "OpenAI": "langfx_web.llms.openai",
         "OpenAIChat": "langfx_web.llms.openai_chat",
     },
@@ -36,6 +39,8 @@ __all__ = [
     "Credential",
     "Credentials",
     "Delta",
+    "Gemini",
+    "GoogleGenAI",
     "HTTPLanguageModel",
     "LanguageModel",
     "ModelRequest",

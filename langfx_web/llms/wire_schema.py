@@ -94,10 +94,10 @@ def _tell(
             result[keyword] = value
         case "type" if isinstance(value, list):
             pass
-        case _ if keyword in _UNTOLD:
-            pass
         case _ if keyword in dialect.keeps and dialect.accepts.get(keyword, _anything)(value):
             result[keyword] = value
+        case _ if keyword in _UNTOLD:
+            pass
         case _:
             words.append(f"{keyword}: {json.dumps(value, ensure_ascii=False)}")
 
