@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build, serve, check and test langfx_web: `python3 build.py build | serve | check | test | bench | clean`.
+"""Build, serve, check and test langfx_web: `python3 build.py build | serve | check | test | bench | parity | clean`.
 
 Needs Python 3.11 or newer and Node 20 or newer, and nothing else installed: it makes its own environment in
 `.build/`. Exit codes: 0 good, 1 a check, test or target failed, 2 usage, 3 cannot run here (with what to do).
@@ -16,12 +16,13 @@ import argparse
 import contextlib
 import shutil
 import signal
+import tempfile
 import threading
 import time
 from pathlib import Path
 
 from worker.bundle.additions import Additions
-from worker.bundle.bench import Bench
+from worker.bundle.bench import Bench, environment
 from worker.bundle.bench import bench as workbench
 from worker.bundle.benches import BENCHES, Report, measure
 from worker.bundle.delivery import Delivery
@@ -31,6 +32,7 @@ from worker.bundle.download import Cache, Clients
 from worker.bundle.environments import need_node, pip_command
 from worker.bundle.live import live_server
 from worker.bundle.outcome import BuildError, CannotRun
+from worker.bundle.parity import asked_again, read_parity, write_parity
 from worker.bundle.pins import Pins, read_pins
 from worker.bundle.place import Place
 from worker.bundle.tiers import TIERS, default_tiers, run_tiers
@@ -114,6 +116,22 @@ def _measured(name: str, made: Bench, toolchain: Toolchain, rounds: int) -> Repo
     return report
 
 
+def parity(options: argparse.Namespace) -> int:
+    """Give the answers of the parity table to langfun again, keep what it makes of them, and show where we differ."""
+    table = PLACE.root / "tests" / "protocols"
+    with PLACE.held():
+        python = environment(PLACE, read_pins(), "env-langfun")
+    before = read_parity(table)
+    with tempfile.TemporaryDirectory() as folder:
+        found = asked_again(before, python, root=PLACE.root, folder=Path(folder))
+    write_parity(found, table)
+    print(found.report(before))
+    unexplained = found.unexplained()
+    if unexplained:
+        print(f"reasons are missing or left over in {table / 'parity_langfun.json'}: {', '.join(unexplained)}")
+    return int(bool(unexplained))
+
+
 def clean(options: argparse.Namespace) -> int:
     """Remove everything that was made; downloads stay, unless `--all` is given."""
     shutil.rmtree(PLACE.dist, ignore_errors=True)
@@ -147,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").splitlines()[0])
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     parsers = {}
-    for verb in (build, serve, check, test, bench, clean):
+    for verb in (build, serve, check, test, bench, parity, clean):
         parsers[verb] = verbs.add_parser(verb.__name__, help=verb.__doc__, description=verb.__doc__)
         parsers[verb].set_defaults(verb=verb)
     for verb in (build, serve):

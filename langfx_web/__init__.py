@@ -14,33 +14,71 @@ from langfx_web.agentic import Action, Limits, Session, TraceNode
 from langfx_web.bridge.page_credential import page_credential
 from langfx_web.deferred import deferred
 from langfx_web.durable import AgentSession, Turn, TurnResult
-from langfx_web.errors import LangfxError
+from langfx_web.errors import LangfxError, MappingError
 from langfx_web.llms import LanguageModel, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.messages import (
+    PDF,
     AIMessage,
+    Audio,
+    CachePoint,
     ComplexMessage,
+    Image,
     Message,
+    Mime,
+    Modality,
     SystemMessage,
     Text,
     Thought,
     ToolCall,
     ToolMessage,
     UserMessage,
+    Video,
 )
 from langfx_web.schemas import UNKNOWN, Schema, Unknown
-from langfx_web.templates import Template
 from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web.protocols import ParseLimits, read_answer
-    from langfx_web.queries import query
+    from langfx_web.queries import (
+        MISSING,
+        RAISE,
+        BatchItem,
+        LangFunc,
+        LfQuery,
+        Mapping,
+        MappingExample,
+        Partial,
+        QueryStream,
+        complete,
+        describe,
+        parse,
+        query,
+        query_batch,
+        query_stream,
+    )
+    from langfx_web.templates import Template
 
 __getattr__ = deferred(
     __name__,
     {
         "ParseLimits": "langfx_web.protocols",
+        "MISSING": "langfx_web.queries",
+        "RAISE": "langfx_web.queries",
+        "LangFunc": "langfx_web.queries",
+        "QueryStream": "langfx_web.queries",
+        "LfQuery": "langfx_web.queries",
+        "Mapping": "langfx_web.queries",
+        "MappingExample": "langfx_web.queries",
         "query": "langfx_web.queries",
+        "BatchItem": "langfx_web.queries",
+        "Partial": "langfx_web.queries",
+        "complete": "langfx_web.queries",
+        "describe": "langfx_web.queries",
+        "parse": "langfx_web.queries",
+        "query_batch": "langfx_web.queries",
+        "query_stream": "langfx_web.queries",
+        "Template": "langfx_web.templates",
         "read_answer": "langfx_web.protocols",
     },
 )
@@ -48,17 +86,33 @@ __getattr__ = deferred(
 __version__ = "0.1.0"
 
 __all__ = [
+    "MISSING",
+    "PDF",
+    "RAISE",
     "UNKNOWN",
     "AIMessage",
     "Action",
     "Agent",
     "AgentSession",
+    "Audio",
+    "BatchItem",
+    "CachePoint",
     "ComplexMessage",
+    "Image",
+    "LangFunc",
     "LangfxError",
     "LanguageModel",
+    "LfQuery",
     "Limits",
+    "Mapping",
+    "MappingError",
+    "MappingExample",
     "Message",
+    "Mime",
+    "Modality",
     "ParseLimits",
+    "Partial",
+    "QueryStream",
     "SamplingOptions",
     "SamplingResult",
     "Schema",
@@ -80,9 +134,15 @@ __all__ = [
     "Unknown",
     "Usage",
     "UserMessage",
+    "Video",
+    "complete",
+    "describe",
     "llms",
     "page_credential",
+    "parse",
     "query",
+    "query_batch",
+    "query_stream",
     "read_answer",
     "stores",
     "testing",

@@ -9,6 +9,9 @@ from types import TracebackType
 from langfx_web.clock import Clock, Timer
 from langfx_web.errors import DeadlineExceededError, InvalidArgumentError
 
+LONGEST_WAIT = 10.0
+"""Seconds between two looks at the clock: in a browser a cancelled timer stays until it is due, so none is long."""
+
 
 def deadline_after(timeout: float | None, clock: Clock, *, parent: float | None = None) -> float | None:
     """The moment on the monotonic clock that is `timeout` seconds away, or `parent` where that is earlier.
@@ -52,7 +55,7 @@ class Bounded:
             raise _passed()
         self._task = asyncio.current_task()
         self._before = 0 if self._task is None else self._task.cancelling()
-        self._timer = self._clock.call_later(left, self._expire)
+        self._wait(left)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -66,7 +69,14 @@ class Bounded:
         if issubclass(kind, Exception):
             raise _passed() from error
 
-    def _expire(self) -> None:
+    def _wait(self, left: float) -> None:
+        self._timer = self._clock.call_later(min(left, LONGEST_WAIT), self._look)
+
+    def _look(self) -> None:
+        left = 0.0 if self._deadline is None else self._deadline - self._clock.monotonic()
+        if left > 0:
+            self._wait(left)
+            return
         self._expired = True
         if self._task is not None:
             self._task.cancel()

@@ -8,23 +8,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.util import LazyLoader, find_spec, module_from_spec
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 
 def later(name: str) -> ModuleType:
-    """The module of that name; unless it was imported already, it is read when an attribute of it is asked for."""
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = find_spec(name)
-    if spec is None or spec.loader is None:
+    """What stands for the module of that name: it is imported when an attribute of it is asked for."""
+    if find_spec(name) is None:
         raise ModuleNotFoundError(f"no module named {name!r}", name=name)
-    spec.loader = LazyLoader(spec.loader)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return _Later(name)
+
+
+class _Later(ModuleType):
+    """Apart from `sys.modules`, where a package that is not read yet would let its modules be read twice."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = vars(self)[name] = getattr(import_module(self.__name__), name)
+        return value
 
 
 def deferred(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

@@ -2,7 +2,8 @@
 
     LangfxError
       InvalidArgumentError            invalid_argument, no_model
-      InvalidValueError               invalid_message, invalid_tool_call, invalid_agent, invalid_tool, …
+      InvalidValueError               invalid_message, invalid_tool_call, invalid_modality, invalid_agent, …
+      ImageError                      invalid_image, image_too_large
       JSONTextError                   json_invalid, json_too_deep
       NotPortableError                not_portable, message_too_large, message_too_deep
       TemplateError                   template_invalid, template_variable_missing
@@ -112,6 +113,12 @@ class InvalidValueError(LangfxError, ValueError):
     default_code = "invalid_value"
 
 
+class ImageError(LangfxError, ValueError):
+    """An image cannot be sent: its bytes are something else, which `details["found"]` names, or too many."""
+
+    default_code = "invalid_image"
+
+
 class JSONTextError(LangfxError, ValueError):
     """A text is not JSON as RFC 8259 has it, or is nested too deeply to be read safely."""
 
@@ -129,9 +136,27 @@ class NotPortableError(LangfxError, ValueError):
 
 
 class TemplateError(LangfxError, ValueError):
-    """A template cannot be read or lacks a variable; `.details` has line and column, or the missing names."""
+    """A template cannot be read, lacks variables, or was given a value that has no place in a text.
+
+    `.line` and `.column`, from 1, lead to what is wrong in the template's text; `.names` lists the paths without value.
+    """
 
     default_code = "template_invalid"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
+        facts = {"line": line, "column": column, "names": list(names) or None}
+        super().__init__(message, code=code, details={name: fact for name, fact in facts.items() if fact is not None})
+        self.line = line
+        self.column = column
+        self.names = tuple(names)
 
 
 class SchemaError(LangfxError, TypeError):
@@ -219,10 +244,10 @@ class OutputLimitError(OutputValidationError):
 
 
 class MappingError(OutputValidationError):
-    """No value could be made of a model's answer; the text names the fault, its place and an excerpt.
+    """No value could be made of a model's answer; the text says what is wrong and where, with an excerpt.
 
-    `.lm_response` is the whole answer, `.cause` what was wrong with it: one of the output errors, or the exception of a
-    hook. `.attempts` counts the requests, repairs included; `.cache_invalidation_error` is why the answer is still in
+    `.lm_response` is the whole answer, `.cause` one of the output errors or the exception of a hook, which `.hook` then
+    names. `.attempts` counts the requests, repairs included. `.cache_invalidation_error` is why the answer is still in
     the model's cache, where it could not be removed.
     """
 
@@ -234,6 +259,7 @@ class MappingError(OutputValidationError):
         *,
         lm_response: Any,
         cause: Exception,
+        hook: str | None = None,
         attempts: int = 1,
         cache_invalidation_error: Exception | None = None,
         **place: Any,
@@ -241,36 +267,31 @@ class MappingError(OutputValidationError):
         super().__init__(message, **place)
         self.lm_response = lm_response
         self.cause = cause
+        self.hook = hook
         self.attempts = attempts
         self.cache_invalidation_error = cache_invalidation_error
         self.__cause__ = cause
 
     @classmethod
-    def of(
-        cls,
-        cause: Exception,
-        lm_response: Any,
-        *,
-        during: str = "parse_result",
-        attempts: int = 1,
-        cache_invalidation_error: Exception | None = None,
-    ) -> MappingError:
-        """The error that a cause makes of an answer, a message with a text; `during` names the hook that raised."""
-        if isinstance(cause, OutputValidationError):
-            what, path, problems, offset = cause.message, cause.path, cause.problems, cause.offset
-        else:
-            what, path, problems, offset = f"{during} raised {type(cause).__name__}", (), [], None
-        excerpt = getattr(cause, "excerpt", "") or lm_response.text[:200]
-        where = "" if offset is None else f" (character {offset})"
+    def of(cls, cause: Exception, lm_response: Any, *, hook: str = "parse_result") -> MappingError:
+        """The error that a cause makes of an answer, a message with a text; `hook` is what raised it.
+
+        The text of a foreign exception is left to its traceback: it may hold anything.
+        """
+        excerpt = lm_response.text[:200]
+        if not isinstance(cause, OutputValidationError):
+            what = f"{hook} raised {type(cause).__name__}: {excerpt!r}"
+            return cls(what, lm_response=lm_response, cause=cause, hook=hook, excerpt=excerpt)
+        excerpt = cause.excerpt or excerpt
+        where = "" if cause.offset is None else f" at character {cause.offset}"
         return cls(
-            f"{what[:1000]}{where}: {excerpt!r}",
+            f"{cause.message[:1000]}{where}: {excerpt!r}",
             lm_response=lm_response,
             cause=cause,
-            attempts=attempts,
-            cache_invalidation_error=cache_invalidation_error,
-            path=path,
-            problems=problems,
-            offset=offset,
+            hook=None if hook == "parse_result" else hook,
+            path=cause.path,
+            problems=cause.problems,
+            offset=cause.offset,
             excerpt=excerpt,
         )
 

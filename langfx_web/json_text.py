@@ -22,6 +22,9 @@ Path: TypeAlias = tuple[str | int, ...]
 MAX_DEPTH = 200
 """Levels of lists and objects that a text or value may have."""
 
+_SAFE_DIGITS = 300
+"""Characters of a number; an integer of no more is finite as a float."""
+
 quoted: Callable[[str], str] = json.encoder.encode_basestring
 """A text as JSON has it."""
 
@@ -63,6 +66,26 @@ def read_prefix(text: str) -> tuple[Any, int]:
         return _LENIENT.raw_decode(text)
     except (ValueError, RecursionError) as error:
         raise JSONTextError(f"not JSON: {error}") from error
+
+
+def is_unambiguous(text: str) -> bool:
+    """Whether every reader takes a JSON text for the same: no member is given twice, each number is finite as a float.
+
+    The text is known to be JSON, perhaps with NaN or infinities, and its nesting to be bounded.
+    """
+    objects: list[list[tuple[str, Any]]] = []
+    numbers: list[str] = []
+    # Each hook is C code, and nothing is built.
+    decoder = json.JSONDecoder(
+        object_pairs_hook=objects.append,
+        parse_int=numbers.append,
+        parse_float=numbers.append,
+        parse_constant=numbers.append,
+    )
+    decoder.raw_decode(text)
+    if sum(map(len, objects)) > sum(map(len, map(dict, objects))):
+        return False
+    return max(map(len, numbers), default=0) <= _SAFE_DIGITS and all(map(math.isfinite, map(float, numbers)))
 
 
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
@@ -243,3 +266,5 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite
 _LENIENT = json.JSONDecoder(strict=False, object_pairs_hook=_once)
 _read_value = _DECODER.scan_once  # type: ignore[attr-defined]  # what `raw_decode` calls
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+written: Callable[[object], str] = _ENCODER.encode
+"""`dumps` of a value that is known to have a form, without looking at it first."""

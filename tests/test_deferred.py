@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +27,21 @@ def test_a_module_is_read_when_something_of_it_is_asked_for(garden: str) -> None
     assert "read" not in sys.path
     assert module.rose == ["red"]
     assert sys.path.count("read") == 1
-    assert later(garden) is module is sys.modules[garden]
-    assert __import__(garden).rose is module.rose
+    assert __import__(garden).rose is later(garden).rose is module.rose
+
+
+def test_a_part_of_a_package_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a part is imported first, whose name the package gives to something of that part."""
+    package = tmp_path / "orchard_of_test"
+    package.mkdir()
+    (package / "__init__.py").write_text("from orchard_of_test.pick import pick\n", "utf-8")
+    (package / "pick.py").write_text("def pick(): return 'apple'\nclass Basket: pass\n", "utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    orchard = later("orchard_of_test")
+    part = importlib.import_module("orchard_of_test.pick")
+    assert orchard.pick is part.pick
+    assert part is sys.modules["orchard_of_test.pick"]
+    assert orchard.pick() == "apple"
 
 
 def test_a_name_is_imported_at_first_use_and_stays(garden: str, monkeypatch: pytest.MonkeyPatch) -> None:

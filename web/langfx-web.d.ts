@@ -235,7 +235,23 @@ export interface Session {
   messages(): Promise<any[]>;
 }
 
-export type PromptInput = string | readonly Portable[];
+/** A text, or parts of a message in order; a text among them stands for itself. */
+export type PromptInput = string | readonly (string | PromptPart)[];
+
+export type PromptPart = { type: "text"; text: string } | MediaPart | { type: "cache_point"; ttl?: string };
+
+/**
+ * Media: bytes, an address, or the page's own name for the original, which may stand for its bytes.
+ * An image is of the type that its bytes are (PNG, JPEG, GIF or WebP), up to 3,932,160 of them; `mimeType` may be left
+ * out of it. A string as `data` is base64.
+ */
+export interface MediaPart {
+  type: "image" | "audio" | "video" | "pdf" | "mime";
+  mimeType?: string;
+  data?: ArrayBuffer | ArrayBufferView | Blob | string;
+  uri?: string;
+  ref?: string;
+}
 
 export interface PromptOptions {
   /** Makes the prompt repeatable: the same id is stored once. Default: a new one. */

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+from weakref import WeakSet
 
+from langfx_web.agentic.counted import CountedModel
 from langfx_web.agentic.trace import OpenNode, Trace, TraceNode
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.deadline import Bounded, deadline_after
@@ -16,11 +19,13 @@ from langfx_web.errors import (
     SessionCancelledError,
     SessionClosedError,
 )
+from langfx_web.events import GenerationCancelled, GenerationComplete, GenerationFailed, ParsingFailed, TerminalEvent
 from langfx_web.llms import LanguageModel
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web import queries
+    from langfx_web.queries import QueryStream
 else:
     queries = later("langfx_web.queries")
 
@@ -35,6 +40,7 @@ class _Shared:
         self.trace = trace
         self.clock = clock
         self.tasks: set[asyncio.Task[Any]] = set()
+        self.streams: WeakSet[QueryStream] = WeakSet()
         self.closed_by: str | None = None
 
 
@@ -80,16 +86,94 @@ class Session:
         return None if self.deadline is None else self.deadline - self._shared.clock.monotonic()
 
     async def query(
-        self, prompt: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
-    ) -> str:
+        self,
+        prompt: Any,
+        schema: Any = None,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> Any:
         """`lf.query` with this session's model and deadline, and a node in its trace."""
-        vars, system_message = options.pop("vars", None), options.pop("system_message", None)
-        async with self.branch("query", "query", lm=lm, timeout=timeout) as view:
-            if view.lm is None:
-                raise InvalidArgumentError("the session has no model", code="no_model", details={"option": "lm"})
-            answer = await view.lm(queries.conversation(prompt, vars=vars, system_message=system_message), **options)
-            view.spent(answer.usage)
-            return answer.text
+        async with self._asking("query", lm, timeout, options) as counted:
+            return await queries.query(prompt, schema, **counted)
+
+    async def parse(
+        self,
+        text: Any,
+        schema: Any,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> Any:
+        """`lf.parse` with this session's model and deadline, and a node in its trace."""
+        async with self._asking("parse", lm, timeout, options) as counted:
+            return await queries.parse(text, schema, **counted)
+
+    async def describe(
+        self, value: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
+    ) -> str:
+        """`lf.describe` with this session's model and deadline, and a node in its trace."""
+        async with self._asking("describe", lm, timeout, options) as counted:
+            return await queries.describe(value, **counted)
+
+    async def complete(
+        self, partial: Any, *, lm: LanguageModel | None = None, timeout: float | None = None, **options: Any
+    ) -> Any:
+        """`lf.complete` with this session's model and deadline, and a node in its trace."""
+        async with self._asking("complete", lm, timeout, options) as counted:
+            return await queries.complete(partial, **counted)
+
+    async def query_batch(
+        self,
+        prompts: Any,
+        schema: Any = None,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> list[queries.BatchItem]:
+        """`lf.query_batch` with this session's model, and one node in its trace; `timeout` bounds the whole batch."""
+        async with self._asking("query_batch", lm, timeout, options) as counted:
+            return await queries.query_batch(prompts, schema, **counted)
+
+    def query_stream(
+        self,
+        prompt: Any,
+        schema: Any = None,
+        *,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> QueryStream:
+        """`lf.query_stream` with this session's model and deadline, and a node in its trace.
+
+        It ends with `generation_cancelled` where the session is cancelled while the task that reads it goes on.
+        """
+        self._refuse_ended()
+        shared = self._shared
+        deadline = deadline_after(timeout, shared.clock, parent=self.deadline)
+        node = shared.trace.open(self._node, "query", "query_stream", shared.clock.now())
+        view = self._view(node, lm, deadline)
+        model = None if view.lm is None else CountedModel(view.lm, view.spent)
+        try:
+            stream = queries.query_stream(prompt, schema, lm=model, timeout=view.remaining(), **options)
+        except Exception as error:
+            node.end("error", shared.clock.now(), error=error)
+            raise
+        stream.when_over(lambda event: _close(node, event, shared.clock.now()))
+        shared.streams.add(stream)
+        return stream
+
+    @asynccontextmanager
+    async def _asking(
+        self, verb: str, lm: LanguageModel | None, timeout: float | None, options: dict[str, Any]
+    ) -> AsyncIterator[dict[str, Any]]:
+        """A branch for one query, and its options with models whose requests are counted there."""
+        async with self.branch("query", verb, lm=lm, timeout=timeout) as view:
+            models = {"lm": view.lm, "autofix_lm": options.get("autofix_lm")}
+            yield options | {name: CountedModel(model, view.spent) for name, model in models.items() if model}
 
     async def concurrent_map(
         self,
@@ -125,6 +209,8 @@ class Session:
     def cancel(self, reason: str = "") -> None:
         """End everything that runs in the session; it ends with `SessionCancelledError` there."""
         self._shared.closed_by = reason or "the session was cancelled"
+        for stream in list(self._shared.streams):
+            stream.cancel(self._shared.closed_by)
         for task in list(self._shared.tasks):
             task.cancel()
 
@@ -147,9 +233,8 @@ class Session:
         self, kind: str, name: str, *, lm: LanguageModel | None = None, timeout: float | None = None
     ) -> AsyncIterator[Session]:
         """A view for one piece of work: a trace node, a deadline and a model of its own, ended with the block."""
+        self._refuse_ended()
         shared = self._shared
-        if shared.closed_by or self._node.ended_at:
-            raise SessionClosedError(shared.closed_by or "this view's invocation has ended")
         deadline = deadline_after(timeout, shared.clock, parent=self.deadline)
         node = shared.trace.open(self._node, kind, name, shared.clock.now())
         view = self._view(node, lm, deadline)
@@ -164,6 +249,10 @@ class Session:
             node.end("error", shared.clock.now(), error=error)
             raise
         node.end("ok", shared.clock.now())
+
+    def _refuse_ended(self) -> None:
+        if self._shared.closed_by or self._node.ended_at:
+            raise SessionClosedError(self._shared.closed_by or "this view's invocation has ended")
 
     def _view(self, node: OpenNode, lm: LanguageModel | None, deadline: float | None) -> Session:
         view = object.__new__(type(self))
@@ -188,3 +277,14 @@ async def _registered(shared: _Shared) -> AsyncIterator[None]:
     finally:
         if is_outermost:
             shared.tasks.discard(task)
+
+
+def _close(node: OpenNode, event: TerminalEvent | None, at: datetime) -> None:
+    """End the node of a streamed query as its stream ended; None where it was left."""
+    match event:
+        case GenerationComplete():
+            node.end("ok", at)
+        case ParsingFailed(error=error) | GenerationFailed(error=error):
+            node.end("error", at, error=error)
+        case GenerationCancelled() | None:
+            node.end("cancelled", at)

@@ -19,8 +19,9 @@ from langfx_web.bridge.page import Page
 from langfx_web.bridge.page_credential import ask_page
 from langfx_web.bridge.standard_library import EXTRA_MODULES
 from langfx_web.bridge.user_code import called, items_of
-from langfx_web.bridge.wire import NOTES, PROTOCOL, error_fields, portable, read
+from langfx_web.bridge.wire import NOTES, PROTOCOL, portable, read
 from langfx_web.errors import BootError, BridgeError, StoreError
+from langfx_web.events import encode_error
 from langfx_web.json_text import loads
 from langfx_web.messages.codec import encode
 from langfx_web.schemas import wait_for_pydantic
@@ -97,7 +98,7 @@ class Dispatch:
                 self._start(message)
 
     def _complain(self, error: BridgeError) -> None:
-        self._outbox.say("error", id=error.details.get("id"), error=error_fields(error))
+        self._outbox.say("error", id=error.details.get("id"), error=encode_error(error))
 
     def _note(self, message: Message) -> None:
         """A message that gets no end of its own."""
@@ -231,7 +232,7 @@ class Dispatch:
 
     async def _session_messages(self, message: Message, outlet: Outlet) -> None:
         messages = await self._hosted().session(message).messages()
-        outlet.result([encode(said) for said in messages])
+        outlet.result([encode(said, bytes_as_text=False) for said in messages])
 
     # What they share
 

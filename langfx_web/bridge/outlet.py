@@ -6,7 +6,8 @@ import asyncio
 from typing import Any
 
 from langfx_web.bridge.outbox import Outbox
-from langfx_web.bridge.wire import Portable, error_fields
+from langfx_web.bridge.wire import Portable
+from langfx_web.events import encode_error
 
 MAX_ITEMS = 256
 MAX_SIZE = 2**20
@@ -83,7 +84,7 @@ class Outlet:
 
     def fail(self, error: BaseException) -> None:
         """End with an error."""
-        self._end("error", error=error_fields(error))
+        self._end("error", error=encode_error(error))
 
     def _end(self, kind: str, **fields: Any) -> None:
         if not self.ended:

@@ -7,15 +7,14 @@ their paths in `big`. Envelopes are checked here, in plain code, against a close
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langfx_web.errors import BridgeError, JSONTextError, LangfxError, NotPortableError
-from langfx_web.json_text import Path, dumps, is_json, loads, plain, quoted
-from langfx_web.masking import masked
+from langfx_web import events
+from langfx_web.errors import BridgeError, JSONTextError, NotPortableError
+from langfx_web.json_text import Path, dumps, is_json, loads, plain, quoted, written
 
 PROTOCOL = 1
 MAX_TEXT = 24 * 2**20
@@ -86,10 +85,15 @@ class Portable:
 
 
 def portable(value: Any) -> Portable:
-    """Make a Python value ready to cross; `NotPortableError` has the path of what cannot."""
+    """Make a value ready to cross, an event in its plain form; `NotPortableError` has the path of what cannot."""
     # Most items of streams are texts, and short.
     if type(value) is str and len(text := quoted(value)) <= MAX_TEXT:
         return Portable(text)
+    if type(value) in events.EVENTS:
+        known = type(value) in events.TEXTS_ONLY
+        value = events.encode(value)
+        if known and len(text := written(value)) <= MAX_TEXT:
+            return Portable(text)
     if is_json(value, largest=SAFE_INTEGER) and len(text := dumps(value)) <= MAX_TEXT:
         return Portable(text)
     big: list[Path] = []
@@ -217,23 +221,3 @@ def _place(message: dict[str, Any], path: Any) -> tuple[Any, Any]:
     if not found:
         raise BridgeError("a path leads to no place in its message")
     return holder, path[-1]
-
-
-def error_fields(error: BaseException) -> dict[str, Any]:
-    """An exception as the page sees it: code, name, message, retryable, details."""
-    details: dict[str, Any] = {}
-    name, code, retryable, message = type(error).__name__, "internal", False, masked(str(error))
-    if isinstance(error, LangfxError):
-        details = {key: value for key, value in error.details.items() if _is_plain(value)}
-        code, retryable, message = error.code, error.retryable, error.message
-    elif isinstance(error, asyncio.CancelledError):
-        name, code, message = "AbortError", "cancelled", "cancelled"
-    return {"code": code, "name": name, "message": message, "retryable": retryable, "details": details}
-
-
-def _is_plain(value: object) -> bool:
-    try:
-        dumps(value)
-    except NotPortableError:
-        return False
-    return True

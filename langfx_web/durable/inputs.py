@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from langfx_web.errors import InputTooLargeError, InvalidValueError, NotPortableError
 from langfx_web.json_text import dumps, loads
+from langfx_web.llms.media import check_size as check_media_size
 from langfx_web.messages import Message, Part, UserMessage, codec
 from langfx_web.stores.base import PREVIEW
 
@@ -48,12 +49,13 @@ def check_cursor(cursor: int) -> int:
 
 
 def plain_prompt(given: Prompt) -> str | dict[str, Any]:
-    """The form in which a prompt is stored: a str as it is, else a plain user message.
+    """The form in which a prompt is stored: a str as it is, else a plain user message, the bytes of media as base64.
 
-    `invalid_input` where it is empty or not something a user can say.
+    `invalid_input` where it is empty or not something a user can say, `invalid_image` and `image_too_large` where it
+    has an image that could never be sent.
     """
     if isinstance(given, str):
-        _check_said(given)
+        _check_said(UserMessage(given))
         return given
     if isinstance(given, (bytes, Mapping)):
         raise _invalid(f"a prompt cannot be a {type(given).__name__}")
@@ -61,7 +63,7 @@ def plain_prompt(given: Prompt) -> str | dict[str, Any]:
         message = given if isinstance(given, Message) else UserMessage(*map(_part, given))
         if not isinstance(message, UserMessage):
             raise _invalid(f"a prompt cannot be a {type(message).__name__}")
-        _check_said(message.text)
+        _check_said(message)
         copy: dict[str, Any] = loads(dumps(codec.encode(message)))
         return copy
     except (TypeError, NotPortableError) as error:
@@ -101,9 +103,12 @@ def _part(given: object) -> Any:
     return codec.decode_part(given) if isinstance(given, Mapping) else given
 
 
-def _check_said(text: str) -> None:
-    if not text.strip():
+def _check_said(message: UserMessage) -> None:
+    if not message.text.strip() and not message.modalities:
         raise _invalid("a prompt needs some text")
+    for part in message.modalities:
+        if part.source_ref is None:
+            check_media_size(part)
 
 
 def _invalid(message: str) -> InvalidValueError:

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Self
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.errors import InvalidArgumentError
+from langfx_web.llms.media import lacking, shown
 from langfx_web.llms.request import Capabilities, ModelRequest, Prompt, check, thoughts_were_dropped, transcript
 from langfx_web.llms.retry import RetryPolicy
 from langfx_web.llms.sampling import Sample, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.llms.stream import Attempts, Deltas, ModelStream
-from langfx_web.messages import AIMessage, ToolChoice, ToolDeclaration
+from langfx_web.messages import AIMessage, Modality, ToolChoice, ToolDeclaration
 from langfx_web.transport.timeouts import seconds
 
 
@@ -100,9 +101,10 @@ class LanguageModel(ABC):
         tools: Sequence[ToolDeclaration] = (),
         tool_choice: ToolChoice | None = None,
         schema: Mapping[str, Any] | None = None,
+        cache_seed: int | None = 0,
         **options: Any,
     ) -> AIMessage:
-        """One answer to a prompt."""
+        """One answer to a prompt; `cache_seed` tells kept answers apart where a model keeps any, None asks anew."""
         request = self._request(prompt, tools, tool_choice, schema, options)
         if request.options.n > 1:
             raise InvalidArgumentError("a call gives one answer: use sample() for n > 1", details={"option": "n"})
@@ -227,7 +229,11 @@ class LanguageModel(ABC):
 
     def _start(self, request: ModelRequest) -> Deltas:
         check(request, self.capabilities)
-        return self._stream(request)
+        return self._stream(shown(request, self._lacks))
+
+    def _lacks(self, part: Modality) -> str | None:
+        """What the model would need to be shown a part, and does not have: a capability, unless a wire knows more."""
+        return lacking(part, self.capabilities)
 
     def _seed(self, request: ModelRequest) -> bytes:
         """Bytes that stand for a request, the same for the same one."""

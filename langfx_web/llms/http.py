@@ -13,6 +13,7 @@ from langfx_web.json_text import dumps
 from langfx_web.llms.base import LanguageModel
 from langfx_web.llms.credentials import Credential, KeySource
 from langfx_web.llms.exchange import Decoder, HTTPExchange
+from langfx_web.llms.media import shown
 from langfx_web.llms.request import ModelRequest
 from langfx_web.llms.surrogates import whole
 from langfx_web.transport import Request, Send, Transport, default_transport
@@ -110,7 +111,7 @@ class HTTPLanguageModel(LanguageModel):
         return HTTPExchange(self, request)
 
     def _seed(self, request: ModelRequest) -> bytes:
-        return self._encode(request).body or b""
+        return self._encode(shown(request, self._lacks)).body or b""
 
     def build(self, request: ModelRequest, credential: Credential | None) -> Request:
         """The request as it is sent."""

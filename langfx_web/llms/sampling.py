@@ -33,6 +33,8 @@ class SamplingOptions:
 
     def merged(self, changes: Mapping[str, Any]) -> SamplingOptions:
         """These options with some changed; None removes one, `extras` merge, an unknown name is a `TypeError`."""
+        if not changes:
+            return self
         unknown = sorted(changes.keys() - _NAMES)
         if unknown:
             raise TypeError(f"there is no option {unknown[0]!r}; the options are {', '.join(sorted(_NAMES))}")

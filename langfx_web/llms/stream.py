@@ -57,13 +57,24 @@ class ModelStream:
         return Reading(self)
 
     async def __anext__(self) -> StreamChunk:
-        while not self._ready:
-            if self._state == "ended":
-                raise StopAsyncIteration
+        if not self._ready:
+            await self._fill()
+        if not self._ready:
+            raise StopAsyncIteration
+        return self._ready.popleft()
+
+    async def arrived(self) -> list[StreamChunk]:
+        """All chunks that are there, waited for where there are none; [] after the last."""
+        await self._fill()
+        chunks = list(self._ready)
+        self._ready.clear()
+        return chunks
+
+    async def _fill(self) -> None:
+        while not self._ready and self._state != "ended":
             if self._state == "left":
                 raise InvalidArgumentError("this stream was left before its end and cannot be read on")
             await self._advance()
-        return self._ready.popleft()
 
     async def finals(self) -> list[StreamChunk]:
         """Read to the end, and give the final chunk of each candidate."""

@@ -13,12 +13,19 @@ from langfx_web.messages.message import (
     ToolMessage,
     UserMessage,
 )
-from langfx_web.messages.parts import Text, Thought
+from langfx_web.messages.modality import PDF, Audio, Image, Mime, Modality, Video
+from langfx_web.messages.parts import CachePoint, Text, Thought
 
 __all__ = [
+    "PDF",
     "AIMessage",
+    "Audio",
+    "CachePoint",
     "ComplexMessage",
+    "Image",
     "Message",
+    "Mime",
+    "Modality",
     "Part",
     "SystemMessage",
     "Text",
@@ -28,4 +35,5 @@ __all__ = [
     "ToolDeclaration",
     "ToolMessage",
     "UserMessage",
+    "Video",
 ]

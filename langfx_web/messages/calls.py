@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from langfx_web.errors import InvalidValueError
+from langfx_web.json_text import dumps, loads
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class ToolCall:
     """One call a model asked for; it runs nothing by itself.
 
-    `args` is the arguments object, or None where the model's text could not be read as one: `raw_args` then has that
-    text, and the call is answered with an error instead of being run.
+    `args` is the arguments object, copied in, or None where the model's text could not be read as one: `raw_args` then
+    has that text, and the call is answered with an error instead of being run. `invalid_tool_call` says what is wrong.
     """
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
@@ -27,15 +28,29 @@ class ToolCall:
     def __init__(self, id: str, name: str, args: Mapping[str, Any] | None, *, raw_args: str | None = None) -> None:
         for label, text in (("id", id), ("name", name)):
             if not isinstance(text, str) or not text:
-                raise InvalidValueError(f"a tool call's {label} must be a non-empty str", code="invalid_tool_call")
-        if args is not None and not isinstance(args, Mapping):
-            raise InvalidValueError(f"tool call {name!r}: args must be an object", code="invalid_tool_call")
-        if args is None and raw_args is None:
-            raise InvalidValueError(f"tool call {name!r}: without args, raw_args is needed", code="invalid_tool_call")
+                raise _invalid(f"a tool call's {label} must be a non-empty str")
+        if not id.strip():
+            raise _invalid("a tool call's id must not be blank")
+        if args is None and not isinstance(raw_args, str):
+            raise _invalid(f"tool call {name!r}: without args, raw_args must be the text that was no object")
         object.__setattr__(self, "id", id)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "args", None if args is None else dict(args))
+        object.__setattr__(self, "args", None if args is None else _copied(name, args))
         object.__setattr__(self, "raw_args", raw_args if args is None else None)
+
+
+def _copied(name: str, args: Any) -> dict[str, Any]:
+    if not isinstance(args, Mapping):
+        raise _invalid(f"tool call {name!r}: args must be an object")
+    try:
+        copy: dict[str, Any] = loads(dumps(dict(args)))
+    except ValueError as error:
+        raise _invalid(f"tool call {name!r}: args must be JSON: {error}") from error
+    return copy
+
+
+def _invalid(why: str) -> InvalidValueError:
+    return InvalidValueError(why, code="invalid_tool_call")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

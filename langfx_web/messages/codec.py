@@ -1,6 +1,7 @@
 """Messages as plain JSON values and back: the form that the bridge, the journal and exports share.
 
 Keys are camelCase going out; both spellings are read; an unknown key is refused. `result` and `source` stay behind.
+The bytes of media are base64, or bytes where they go to a page; both are read.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from typing import Any
 from langfx_web.errors import InvalidValueError
 from langfx_web.messages.calls import ToolCall
 from langfx_web.messages.message import AIMessage, Message, Part, SystemMessage, ToolMessage, UserMessage
-from langfx_web.messages.parts import Text, Thought
+from langfx_web.messages.modality import PDF, Audio, Image, Mime, Modality, Video, base64_bytes
+from langfx_web.messages.parts import CachePoint, Text, Thought
 from langfx_web.usage import Usage
 
 _SNAKE = {
+    "mimeType": "mime_type",
+    "ref": "source_ref",
     "rawArgs": "raw_args",
     "replayCompatibility": "replay_compatibility",
     "callId": "call_id",
@@ -25,10 +29,15 @@ _SNAKE = {
 }
 _CAMEL = {snake: camel for camel, snake in _SNAKE.items()}
 
+_MEDIA = ("mime_type", "data", "uri", "source_ref")
+
+
 _PART_FIELDS: dict[str, tuple[Callable[..., Part], tuple[str, ...]]] = {
     "text": (Text, ("text",)),
     "thought": (Thought, ("content", "payload", "replay_compatibility", "id")),
     "tool_call": (ToolCall, ("id", "name", "args", "raw_args")),
+    "cache_point": (CachePoint, ("ttl",)),
+    **{kind.type: (kind, _MEDIA) for kind in (Image, Audio, Video, PDF, Mime)},
 }
 _MESSAGE_FIELDS: dict[str, tuple[type[Message], tuple[str, ...]]] = {
     "system": (SystemMessage, ()),
@@ -38,11 +47,14 @@ _MESSAGE_FIELDS: dict[str, tuple[type[Message], tuple[str, ...]]] = {
 }
 
 
-def encode(message: Message) -> dict[str, Any]:
-    """The plain form of one message."""
+def encode(message: Message, *, bytes_as_text: bool = True) -> dict[str, Any]:
+    """The plain form of one message; without `bytes_as_text` the `data` of media stays bytes."""
     if message.role not in _MESSAGE_FIELDS:
         raise InvalidValueError("only single messages have a plain form", code="invalid_message")
-    plain: dict[str, Any] = {"role": message.role, "parts": [encode_part(part) for part in message.parts]}
+    plain: dict[str, Any] = {
+        "role": message.role,
+        "parts": [encode_part(part, bytes_as_text=bytes_as_text) for part in message.parts],
+    }
     for name in _MESSAGE_FIELDS[message.role][1]:
         value: Any = getattr(message, name)
         if value is not None and value is not False:
@@ -58,7 +70,7 @@ def decode(plain: Mapping[str, Any]) -> Message:
     """Read the form of `encode`; `invalid_message` names an unknown role, kind or key."""
     fields = _snake(plain, "message")
     role = fields.pop("role", None)
-    if role not in _MESSAGE_FIELDS:
+    if not isinstance(role, str) or role not in _MESSAGE_FIELDS:
         raise InvalidValueError(f"there is no message role {role!r}", code="invalid_message")
     kind, names = _MESSAGE_FIELDS[role]
     parts = fields.pop("parts", [])
@@ -73,13 +85,15 @@ def decode(plain: Mapping[str, Any]) -> Message:
         raise InvalidValueError(f"not a {role} message: {error}", code="invalid_message") from error
 
 
-def encode_part(part: Part) -> dict[str, Any]:
+def encode_part(part: Part, *, bytes_as_text: bool = True) -> dict[str, Any]:
     """The plain form of one part; fields that are None are left out."""
     plain: dict[str, Any] = {"type": part.type}
     for name in _PART_FIELDS[part.type][1]:
         value: Any = getattr(part, name)
         if value is not None:
             plain[_CAMEL.get(name, name)] = value
+    if isinstance(part, Modality) and part.data is not None and bytes_as_text:
+        plain["data"] = part.base64
     return plain
 
 
@@ -89,12 +103,14 @@ def decode_part(plain: Any) -> Part:
         return Text(plain)
     fields = _snake(plain, "part")
     kind = fields.pop("type", None)
-    if kind not in _PART_FIELDS:
+    if not isinstance(kind, str) or kind not in _PART_FIELDS:
         raise InvalidValueError(f"there is no message part {kind!r}", code="invalid_message")
     build, names = _PART_FIELDS[kind]
     _refuse_unknown(fields, names, f"{kind} part")
     if kind == "tool_call":
         fields.setdefault("args", None)
+    if names is _MEDIA and isinstance(fields.get("data"), str):
+        fields["data"] = base64_bytes(fields["data"])
     try:
         return build(**fields)
     except TypeError as error:
@@ -104,7 +120,10 @@ def decode_part(plain: Any) -> Part:
 def _snake(plain: Any, what: str) -> dict[str, Any]:
     if not isinstance(plain, Mapping):
         raise InvalidValueError(f"a {what} must be an object, not {type(plain).__name__}", code="invalid_message")
-    return {_SNAKE.get(str(key), str(key)): value for key, value in plain.items()}
+    fields = {_SNAKE.get(str(key), str(key)): value for key, value in plain.items()}
+    if len(fields) != len(plain):
+        raise InvalidValueError(f"a {what} gives one field in two spellings", code="invalid_message")
+    return fields
 
 
 def _refuse_unknown(fields: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:

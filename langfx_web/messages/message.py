@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeAlias
 
-from langfx_web.errors import InvalidValueError
+from langfx_web.errors import InvalidValueError, NotPortableError
 from langfx_web.messages.calls import ToolCall
-from langfx_web.messages.parts import Text, Thought
+from langfx_web.messages.frozen import NOTHING, frozen
+from langfx_web.messages.modality import Modality
+from langfx_web.messages.parts import CachePoint, Text, Thought
 from langfx_web.usage import Usage
 
-Part: TypeAlias = Text | Thought | ToolCall
+Part: TypeAlias = Text | Thought | ToolCall | Modality | CachePoint
 """Everything a message can hold."""
 
 
 class Message:
     """What one role says: an immutable, ordered tuple of parts.
 
-    A str in `content` becomes a `Text`. `metadata` holds JSON values and is read-only. `id` is set when the message
-    enters a conversation, `result` where a query made a typed value, `source` where it was made from another message.
-    Two messages are equal if class, parts and metadata are; `id`, `result` and `source` do not count.
+    A str in `content` becomes a `Text`. `metadata` holds JSON values, copied in and read-only at any depth. `id` is set
+    when the message enters a conversation, `result` where a query made a typed value, `source` where it was made from
+    another message. Two messages are equal if class, parts and metadata are; `id`, `result` and `source` do not count.
+    `invalid_message` names a part that the role cannot say, and metadata that is no JSON.
     """
 
     __slots__ = ("id", "metadata", "parts", "result", "source")
@@ -42,13 +44,12 @@ class Message:
         result: Any = None,
         id: str | None = None,
     ) -> None:
-        self._set(
-            parts=tuple(self._part(item) for item in content),
-            metadata=MappingProxyType(dict(metadata or {})),
-            source=source,
-            result=result,
-            id=id,
-        )
+        put = object.__setattr__
+        put(self, "parts", tuple(map(self._part, content)))
+        put(self, "metadata", _metadata(metadata) if metadata else NOTHING)
+        put(self, "source", source)
+        put(self, "result", result)
+        put(self, "id", id)
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
@@ -69,6 +70,11 @@ class Message:
     def text(self) -> str:
         """The text parts joined; thoughts and calls are never in it."""
         return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def modalities(self) -> tuple[Modality, ...]:
+        """The media, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Modality))
 
     @property
     def thoughts(self) -> tuple[Thought, ...]:
@@ -102,12 +108,12 @@ class Message:
         return f"{type(self).__name__}({', '.join(repr(_shown(part)) for part in self.parts)})"
 
     @staticmethod
-    def of(value: str | Part | Message | Sequence[Any]) -> Message:
-        """A message as it is; a str or parts as a `UserMessage`; a sequence of messages as a `ComplexMessage`."""
+    def of(value: str | Part | Message | Iterable[Any]) -> Message:
+        """A message as it is; a str or parts as a `UserMessage`; several messages as a `ComplexMessage`."""
         if isinstance(value, Message):
             return value
-        if isinstance(value, (str, Text, Thought, ToolCall)):
-            return UserMessage(value)
+        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+            return UserMessage(value)  # type: ignore[arg-type]  # which refuses what is no part
         items = list(value)
         if items and all(isinstance(item, Message) for item in items):
             return ComplexMessage(*items)
@@ -119,6 +125,7 @@ class SystemMessage(Message):
 
     __slots__ = ()
     role = "system"
+    allowed = (Text, CachePoint)
 
 
 class UserMessage(Message):
@@ -126,6 +133,7 @@ class UserMessage(Message):
 
     __slots__ = ()
     role = "user"
+    allowed = (Text, Modality, CachePoint)
 
 
 class AIMessage(Message):
@@ -133,7 +141,7 @@ class AIMessage(Message):
 
     __slots__ = ("finish_reason", "model", "raw_finish_reason", "response_id", "usage")
     role = "assistant"
-    allowed = (Text, Thought, ToolCall)
+    allowed = (Text, Thought, ToolCall, Modality)
 
     usage: Usage | None
     finish_reason: str | None
@@ -170,6 +178,7 @@ class ToolMessage(Message):
 
     __slots__ = ("call_id", "is_error", "name")
     role = "tool"
+    allowed = (Text, Modality, CachePoint)
 
     call_id: str
     name: str | None
@@ -191,7 +200,10 @@ class ToolMessage(Message):
 
 
 class ComplexMessage(Message):
-    """A transcript: several messages in order, roles as they are; nested transcripts are spliced in."""
+    """A transcript: several messages in order, roles as they are; nested transcripts are spliced in.
+
+    `parts`, and the views of them, are those of all messages.
+    """
 
     __slots__ = ("messages",)
     role = "transcript"
@@ -200,7 +212,8 @@ class ComplexMessage(Message):
 
     def __init__(self, *messages: Message, metadata: Mapping[str, Any] | None = None, **fields: Any) -> None:
         super().__init__(metadata=metadata, **fields)
-        self._set(messages=tuple(_flatten(messages)))
+        flat = tuple(_flatten(messages))
+        self._set(messages=flat, parts=tuple(part for message in flat for part in message.parts))
 
     @property
     def text(self) -> str:
@@ -229,6 +242,14 @@ def _flatten(messages: Sequence[Message]) -> Iterator[Message]:
             raise InvalidValueError(
                 f"a transcript holds messages, not a {type(message).__name__}", code="invalid_message"
             )
+
+
+def _metadata(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        kept: Mapping[str, Any] = frozen(dict(given))
+    except NotPortableError as error:
+        raise InvalidValueError(f"metadata must be JSON: {error}", code="invalid_message") from error
+    return kept
 
 
 def _shown(part: Part) -> str | Part:

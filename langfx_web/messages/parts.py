@@ -1,4 +1,4 @@
-"""The parts a message is made of: text and thoughts; tool calls have a module of their own."""
+"""Text, thoughts and cache points; the other parts of messages, media and tool calls, have modules of their own."""
 
 from __future__ import annotations
 
@@ -45,3 +45,19 @@ class Thought:
     def __repr__(self) -> str:
         payload = "" if self.payload is None else f", payload=<{self.replay_compatibility}>"
         return f"Thought({self.content!r}{payload})"
+
+
+@dataclass(frozen=True, slots=True)
+class CachePoint:
+    """A hint that the conversation up to here is worth caching at the provider; it is no text and says nothing.
+
+    `ttl` is how long, in the provider's own words (`"5m"`, `"1h"`). Wires without such a hint leave it out.
+    """
+
+    type: ClassVar[Literal["cache_point"]] = "cache_point"
+
+    ttl: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.ttl is not None and not (isinstance(self.ttl, str) and self.ttl.strip()):
+            raise InvalidValueError("a cache point's ttl must be a non-blank str", code="invalid_message")

@@ -23,7 +23,7 @@ from langfx_web.protocols.python_reader import PythonReader
 from langfx_web.protocols.python_tree import Walk, parsed
 from langfx_web.protocols.shape import Shape, Wanted
 from langfx_web.protocols.tolerant import TolerantReader
-from langfx_web.protocols.values import json_text, python_text
+from langfx_web.protocols.values import json_text, plain, python_text, taken
 from langfx_web.schemas import Schema
 
 ProtocolName: TypeAlias = Literal["python", "json"]
@@ -72,6 +72,10 @@ class Protocol(ABC):
         """A value of the schema as an answer has it, for an example; reading it gives an equal value."""
 
     @abstractmethod
+    def plain(self, value: Any, schema: Wanted) -> Any:
+        """The tree that reading a written value gives."""
+
+    @abstractmethod
     def _finder(self, schema: Wanted) -> Finder:
         """What finds the value in an answer."""
 
@@ -103,6 +107,9 @@ class PythonProtocol(Protocol):
     def write(self, value: Any, schema: Wanted) -> str:
         return python_text(value, schema)
 
+    def plain(self, value: Any, schema: Wanted) -> Any:
+        return taken(value, schema)
+
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_shape(schema).finder)
 
@@ -124,11 +131,28 @@ class JSONProtocol(Protocol):
 
     name = "json"
 
+    def read(self, text: str, schema: Wanted, *, limits: ParseLimits = DEFAULT_LIMITS) -> Any:
+        """The value, at once where the schema can; one that it refuses is read by its tree, which tells why."""
+        found = None if schema.is_text or len(text) > limits.max_chars else self._at_once(text, schema, limits)
+        return found[0] if found is not None else super().read(text, schema, limits=limits)
+
+    def _at_once(self, text: str, schema: Wanted, limits: ParseLimits) -> tuple[Any] | None:
+        finder = self._finder(schema)
+        value = finder.feed(text) + finder.finish()
+        # After an object or array nothing is looked at, so that its last bracket is the text's last if all is well.
+        value = value[: max(value.rfind("}"), value.rfind("]")) + 1]
+        if value.count(",") + value.count("[") + value.count("{") >= limits.max_nodes:
+            return None
+        return schema.read_json(value, max_depth=limits.max_depth)
+
     def describe(self, schema: Wanted) -> str:
         return json.dumps(schema.json_schema(), ensure_ascii=False)
 
     def write(self, value: Any, schema: Wanted) -> str:
         return json_text(value, schema)
+
+    def plain(self, value: Any, schema: Wanted) -> Any:
+        return plain(value, schema)
 
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_json_pattern(schema))

@@ -54,6 +54,9 @@ class Wanted(Protocol):
     def json_schema(self) -> dict[str, Any]:
         """What it is told in the JSON protocol."""
 
+    def read_json(self, text: str, /, *, max_depth: int) -> tuple[Any] | None:
+        """The typed value of one JSON document at once, in a tuple of one; None where its tree is to be built."""
+
     def build(self, tree: Any, /, *, protocol: str) -> Any:
         """The typed value of a tree; `output_mismatch` where it does not fit."""
 

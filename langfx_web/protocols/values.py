@@ -9,7 +9,7 @@ from typing import Any
 
 from langfx_web.protocols.shape import Wanted
 from langfx_web.schemas import as_text
-from langfx_web.schemas.tree import EnumNode, ObjectNode, SetNode
+from langfx_web.schemas.tree import EnumNode, MarkNode, ObjectNode, SetNode
 from langfx_web.schemas.unknown import UNKNOWN
 
 _PLAIN = (str, bytes, bool, int, float, type(None))
@@ -22,11 +22,16 @@ def python_text(value: Any, schema: Wanted) -> str:
 
 def json_text(value: Any, schema: Wanted) -> str:
     """The value as JSON on one line, non-ASCII as it is."""
-    return json.dumps(_json(taken(value, schema), schema), ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(value, schema), ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any, schema: Wanted) -> Any:
+    """What reading the JSON of a value gives."""
+    return _json(taken(value, schema), schema)
 
 
 def taken(value: Any, schema: Wanted) -> Any:
-    """The tree that a schema would build the value from."""
+    """The tree that a schema would build the value from; nodes of it may stand among the values."""
     names = {type_: name for name, type_ in schema.classes.items()}
     enums = {type_: name for name, type_ in schema.enums.items()}
 
@@ -38,6 +43,10 @@ def taken(value: Any, schema: Wanted) -> Any:
             return EnumNode(enums[type(item)], item.name) if item.name else item.value
         if item is UNKNOWN or isinstance(item, _PLAIN):
             return item.value if isinstance(item, Enum) else item
+        if isinstance(item, ObjectNode):
+            return ObjectNode(item.class_name, (), {name: take(member) for name, member in item.fields.items()})
+        if isinstance(item, MarkNode):
+            return item
         if isinstance(item, Mapping):
             return {take(key): take(member) for key, member in item.items()}
         if isinstance(item, (set, frozenset)):
@@ -89,8 +98,8 @@ def _json(tree: Any, schema: Wanted) -> Any:
         return [_json(item, schema) for item in (tree.items if isinstance(tree, SetNode) else tree)]
     if isinstance(tree, EnumNode):
         return schema.enums[tree.enum_name][tree.member].value
-    if tree is UNKNOWN:
-        return "UNKNOWN"
+    if tree is UNKNOWN or isinstance(tree, MarkNode):
+        return repr(tree)
     return tree.decode() if isinstance(tree, bytes) else tree
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from langfx_web.errors import IncompleteGenerationError, InvalidArgumentError
+from langfx_web.errors import InvalidArgumentError, UnsupportedCapabilityError
 from langfx_web.llms import LanguageModel, SamplingOptions
 from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, UserMessage
-from langfx_web.protocols import ParseLimits, Protocol, ProtocolName, protocol
+from langfx_web.protocols import PROTOCOLS, ParseLimits, Protocol, ProtocolName, protocol
 from langfx_web.protocols.limits import DEFAULT_LIMITS
-from langfx_web.queries.layout import LABELS, joined, schema_section, titled
+from langfx_web.queries.example import MappingExample
+from langfx_web.queries.langfunc import model_of
+from langfx_web.queries.layout import LABELS, section
+from langfx_web.queries.lfquery import LfQuery
 from langfx_web.queries.prompts import spoken
 from langfx_web.schemas import Schema
+from langfx_web.templates import Template
+
+_OPEN = Schema(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +34,7 @@ class Inquiry:
     lm: LanguageModel
     message: ComplexMessage
     schema: Schema | None = None
-    protocol: Protocol = field(default_factory=lambda: protocol("python"))
+    protocol: Protocol = PROTOCOLS["python"]
     limits: ParseLimits = DEFAULT_LIMITS
     native: Any = None
     sampling: Mapping[str, Any] = field(default_factory=dict)
@@ -38,13 +45,18 @@ class Inquiry:
         document = {} if self.native is None else {"schema": self.native.document}
         return {**self.sampling, **document}
 
+    @property
+    def output_title(self) -> str:
+        """What the value is called in front of the model."""
+        return LABELS["json" if self.native else self.protocol.name].output_title
+
     def read(self, answer: AIMessage) -> Any:
         """The value that a whole answer holds; the output errors where it holds none."""
         if self.schema is None:
             return answer.text
         if self.native is None:
             return self.protocol.read(answer.text, self.schema, limits=self.limits)
-        tree = protocol("json").tree(answer.text, Schema.of(dict[str, Any]), limits=self.limits)
+        tree = PROTOCOLS["json"].tree(answer.text, _OPEN, limits=self.limits)
         return self.schema.build(self.native.decode(tree), protocol="json")
 
 
@@ -56,47 +68,63 @@ def inquiry(
     vars: Mapping[str, Any] | None = None,
     protocol: ProtocolName = "python",
     native_structured_output: bool = False,
-    examples: Sequence[Any] = (),
+    examples: Sequence[MappingExample] = (),
     context: Any = None,
     system_message: str | None = None,
     parse_limits: ParseLimits | None = None,
     **sampling: Any,
 ) -> Inquiry:
     """The question that these options of a query make; every bad one is raised here, before anything is sent."""
-    chosen, wanted = _protocol(protocol), None if schema is None else Schema.of(schema)
-    if lm is None:
-        raise InvalidArgumentError("no model was given: pass lm=…", code="no_model", details={"option": "lm"})
     SamplingOptions().merged(sampling)
-    said = spoken(prompt, vars=vars)
-    turns = list(said.messages if isinstance(said, ComplexMessage) else [said])
-    system = [system_message] if system_message else []
-    if wanted is not None and not wanted.is_text:
-        system.insert(0, schema_section(wanted, chosen.name))
-        labels = LABELS[chosen.name]
-        turns[-1] = UserMessage(*joined([titled(labels.input_title, turns[-1].parts), titled(labels.output_title, [])]))
-    first: list[Message] = [SystemMessage("\n\n".join(system))] if system else []
-    return Inquiry(
-        lm=lm,
-        message=ComplexMessage(*first, *turns),
-        schema=None if wanted is None or wanted.is_text else wanted,
-        protocol=chosen,
+    model, way, wanted = model_of(lm), _protocol(protocol), None if schema is None else Schema.of(schema)
+    is_typed = wanted is not None and not wanted.is_text
+    if vars and not isinstance(prompt, (str, Template)):
+        raise _refused("vars", "go with a template, and this prompt is literal")
+    if native_structured_output:
+        _check_native(model, is_typed=is_typed, examples=examples, context=context)
+    elif not is_typed and examples:
+        raise _refused("examples", "show values of a type, and none is wanted")
+    question = partial(
+        Inquiry,
+        lm=model,
+        schema=wanted if is_typed else None,
+        protocol=way,
         limits=parse_limits or DEFAULT_LIMITS,
         sampling=sampling,
     )
+    if wanted is None or not is_typed or native_structured_output:
+        native: Any = wanted.native(strict=True) if wanted and native_structured_output else None  # type: ignore[attr-defined]
+        said = spoken(prompt, vars=vars, protocol=PROTOCOLS["json"] if native else way)
+        return question(message=_plain(said, context, system_message, way), native=native)
+    mapping = LfQuery(
+        prompt, wanted, protocol=protocol, examples=examples, context=context, vars=vars, system_message=system_message
+    )
+    return question(message=ComplexMessage(mapping.render()))
 
 
 _protocol = protocol
 
 
-def finished(answer: AIMessage) -> AIMessage:
-    """The answer, unless the provider paused it: half an answer is never read (`incomplete_generation`)."""
-    if answer.finish_reason == "pause":
-        raise IncompleteGenerationError(
-            "the answer was paused before its end",
-            retryable=False,
-            partial=answer,
-            usage=answer.usage,
-            finish_reason=answer.finish_reason,
-            raw_finish_reason=answer.raw_finish_reason,
+def _check_native(lm: LanguageModel, *, is_typed: bool, examples: Sequence[MappingExample], context: Any) -> None:
+    if not is_typed:
+        raise _refused("native_structured_output", "needs a schema")
+    if examples:
+        raise _refused("examples", "do not go with native_structured_output")
+    if context is not None:
+        raise _refused("context", "does not go with native_structured_output")
+    if not lm.capabilities.native_schema:
+        raise UnsupportedCapabilityError(
+            "this model does not support native_schema", details={"capability": "native_schema"}
         )
-    return answer
+
+
+def _refused(option: str, why: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{option} {why}", details={"option": option})
+
+
+def _plain(said: Message, context: Any, system_message: str | None, protocol: Protocol) -> ComplexMessage:
+    """The prompt as it is, after what the caller has to say about it."""
+    if context is not None:
+        around = UserMessage(context) if isinstance(context, str) else spoken(context, protocol=protocol)
+        said = ComplexMessage(UserMessage(*section("CONTEXT", around)), said)
+    return ComplexMessage(*([SystemMessage(system_message)] if system_message else []), said)

@@ -1,14 +1,21 @@
-"""How a typed prompt is laid out: titled sections with indented bodies, the same texts for the same question."""
+"""How a typed prompt is laid out: titled sections with indented bodies, the same texts for the same question.
+
+A section is a list of texts and parts; media stand on their own between the texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
-from langfx_web.messages import Part, Text
+from langfx_web.messages import ComplexMessage, Message, Part, Text
 from langfx_web.protocols import ProtocolName, protocol
 from langfx_web.schemas import Schema
+from langfx_web.templates import Template
+
+Section: TypeAlias = "list[str | Part]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,15 +27,6 @@ class Labels:
     output_title: str
     context_title: str = "CONTEXT"
 
-    @property
-    def titles(self) -> dict[str, str]:
-        """What a preamble may name in braces."""
-        return {
-            "input_title": self.input_title,
-            "schema_title": self.schema_title,
-            "output_title": self.output_title,
-        }
-
 
 LABELS: Mapping[str, Labels] = {
     "python": Labels(input_title="REQUEST", schema_title="OUTPUT PYTHON TYPE", output_title="OUTPUT PYTHON OBJECT"),
@@ -36,43 +34,59 @@ LABELS: Mapping[str, Labels] = {
 }
 
 
-def indented(text: str) -> str:
-    """The text two spaces further in; empty lines stay empty."""
-    return "\n".join(f"  {line}" if line else line for line in text.split("\n"))
+def section(title: str, body: Message | str = "") -> Section:
+    """A title, and the body two spaces further in; without a body, the cue to write one."""
+    pieces: Section = [f"{title}:"]
+    for part in [body] if isinstance(body, str) else flat(body):
+        text = part.text if isinstance(part, Text) else part
+        if not isinstance(text, str):
+            pieces += ["\n", text]
+        elif text.strip():
+            pieces.append("\n" + _indented(text.strip("\n")))
+    return list(_merged(pieces))
 
 
-def section(title: str, body: str) -> str:
-    """A titled text."""
-    return f"{title}:\n{indented(body)}"
+def flat(message: Message) -> Iterable[str | Part]:
+    """The parts of a message, or those of all messages of a transcript, with blank lines between these."""
+    if not isinstance(message, ComplexMessage):
+        return message.parts
+    return joined(list(each.parts) for each in message.messages)
+
+
+def joined(sections: Iterable[Section]) -> Section:
+    """Sections one after the other, a blank line between them."""
+    pieces: Section = []
+    for each in sections:
+        pieces += ["\n\n", *each] if pieces else each
+    return list(_merged(pieces))
 
 
 @lru_cache(maxsize=256)
 def schema_section(schema: Schema, name: ProtocolName) -> str:
     """What the model is told of the wanted type; written once."""
-    return section(LABELS[name].schema_title, protocol(name).describe(schema))
+    return f"{LABELS[name].schema_title}:\n{_indented(protocol(name).describe(schema))}"
 
 
-def titled(title: str, parts: Iterable[Part]) -> list[Part]:
-    """A section whose body may hold media, which stand on their own between the texts."""
-    found: list[Part] = []
-    text = f"{title}:"
-    for part in parts:
-        if isinstance(part, Text):
-            body = part.text.strip("\n")
-            text += f"\n{indented(body)}" if body else ""
-        else:
-            found += [Text(f"{text}\n"), part]
-            text = ""
-    return [*found, Text(text)] if text else found
+@lru_cache(maxsize=256)
+def preamble_section(text: str, name: ProtocolName) -> str:
+    """A preamble with the titles in their places; written once."""
+    return Template(text).render(asdict(LABELS[name])).text
 
 
-def joined(pieces: Iterable[Iterable[Part]]) -> list[Part]:
-    """Sections one after the other, a blank line between them, neighbouring texts as one."""
-    parts: list[Part] = []
-    for number, piece in enumerate(pieces):
-        for part in [Text("\n\n"), *piece] if number else piece:
-            if isinstance(part, Text) and parts and isinstance(parts[-1], Text):
-                parts[-1] = Text(parts[-1].text + part.text)
-            else:
-                parts.append(part)
-    return parts
+def _indented(text: str) -> str:
+    return "\n".join([f"  {line}" if line else line for line in text.split("\n")])
+
+
+def _merged(pieces: Iterable[str | Part]) -> Iterable[str | Part]:
+    """Neighbouring texts as one."""
+    text = ""
+    for piece in pieces:
+        if isinstance(piece, (str, Text)):
+            text += piece if isinstance(piece, str) else piece.text
+            continue
+        if text:
+            yield text
+        yield piece
+        text = ""
+    if text:
+        yield text

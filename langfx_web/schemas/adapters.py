@@ -40,6 +40,19 @@ def made(type_: Any, value: Any) -> Any:
     return _cached(type_).validate_python(value, by_name=True, by_alias=False)
 
 
+def core_schema(type_: Any) -> Mapping[str, Any]:
+    """How pydantic itself describes the type."""
+    return _cached(type_).core_schema
+
+
+def read_json(type_: Any, text: str) -> Any:
+    """The value that a JSON text has by strict reading, unknown keys refused; pydantic's own error where it has none.
+
+    NaN, infinities and doubled keys are taken.
+    """
+    return _cached(type_).validate_json(text, strict=True, extra="forbid", by_alias=True, by_name=False)
+
+
 def as_text(value: Any) -> Any:
     """What JSON has for a value of a type that is written as text, such as a date."""
     type_: Any = type(value)

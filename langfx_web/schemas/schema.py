@@ -12,6 +12,7 @@ from langfx_web.errors import OutputMismatchError, SchemaError, SchemaMismatchEr
 from langfx_web.json_text import dumps
 from langfx_web.schemas import adapters
 from langfx_web.schemas.compiling import Compiled
+from langfx_web.schemas.direct import Direct, direct
 from langfx_web.schemas.forms import Reading
 from langfx_web.schemas.json_schema import check, portable, settle
 from langfx_web.schemas.python_types import python_type
@@ -87,6 +88,17 @@ class Schema:
         """What a model is told of the type in the python protocol: an annotation, and the classes that it names."""
         return python_type(self.type, self._compiled)
 
+    @cached_property
+    def _direct(self) -> Direct | None:
+        return direct(self.type, self._compiled.forms)
+
+    def read_json(self, text: str, *, max_depth: int) -> tuple[Any] | None:
+        """The typed value of one JSON document at once, in a tuple of one.
+
+        None says nothing of the text: the tree that a protocol reads is to be built then.
+        """
+        return None if self._direct is None else self._direct.read(text, max_depth=max_depth)
+
     def build(self, tree: Any, *, protocol: str) -> Any:
         """The typed value of a tree that a protocol read; `output_mismatch` with all problems where it does not fit."""
         compiled = self._compiled
@@ -140,6 +152,10 @@ class DocumentSchema(Schema):
         super().__init__(dict)
         self._given = {keyword: value for keyword, value in document.items() if keyword != "$schema"}
         dumps(self._given)
+
+    def read_json(self, text: str, *, max_depth: int) -> tuple[Any] | None:
+        """None: values are checked against the document."""
+        return None
 
     def json_schema(self) -> dict[str, Any]:
         """The document as it was given."""

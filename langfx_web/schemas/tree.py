@@ -71,3 +71,21 @@ class EnumNode:
 
     def __repr__(self) -> str:
         return f"{self.enum_name}.{self.member}"
+
+
+class MarkNode:
+    """A word in the place of a value that is not there; only ever written, never read."""
+
+    __slots__ = ("word",)
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def __eq__(self, other: object) -> bool:
+        return self.word == other.word if isinstance(other, MarkNode) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.word)
+
+    def __repr__(self) -> str:
+        return self.word

@@ -46,10 +46,10 @@ A function, plain or async, gives one of the others.
 Value = TypeVar("Value")
 
 _SHOWN = (TextPiece, ThoughtPiece, CallStart, CallText, CallEnd, WholePart)
-_LABELLED = re.compile(
-    r"(?:\A|\n\n)(?:REQUEST:\n(?P<python>(?:(?:  .*)?\n)+)\nOUTPUT PYTHON OBJECT"
-    r"|INPUT_OBJECT:\n(?P<json>(?:(?:  .*)?\n)+)\nJSON):\Z"
+_LABELLED = (
+    r"(?:\A|\n\n)(?:REQUEST:\n((?:(?:  .*)?\n)*)\nOUTPUT PYTHON OBJECT|INPUT_OBJECT:\n((?:(?:  .*)?\n)*)\nJSON):\Z"
 )
+"""A typed query's request, in its two protocols."""
 
 
 class ScriptedModel(LanguageModel):
@@ -176,10 +176,11 @@ def _last_said(request: ModelRequest) -> str:
 
 def _prompt_of(text: str) -> str:
     """The body of a labelled request, or the text as it is."""
-    found = _LABELLED.search(text)
+    found = re.search(_LABELLED, text)
     if found is None:
         return text
-    return "\n".join(line.removeprefix("  ") for line in found[found.lastgroup or 0].removesuffix("\n").split("\n"))
+    lines = found[found.lastindex or 0].removesuffix("\n").split("\n")
+    return "\n".join(line.removeprefix("  ") for line in lines)
 
 
 def next_of(answers: Sequence[Value], number: int, *, repeat: bool) -> Value:

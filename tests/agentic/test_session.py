@@ -7,17 +7,20 @@ import dataclasses
 
 import pytest
 
-from langfx_web import Action, Session
+from langfx_web import Action, Partial, QueryStream, Session
 from langfx_web.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
+    RateLimitError,
     SessionCancelledError,
     SessionClosedError,
     TraceFullError,
 )
 from langfx_web.messages import AIMessage
 from langfx_web.testing import Echo, ManualClock, StaticResponse, StaticSequence
+from langfx_web.transport import HANG
 from langfx_web.usage import Usage
+from tests.llms.messages_wire import answered, ok
 
 
 class Summarize(Action):
@@ -39,6 +42,14 @@ class Compare(Action):
     async def call(self, session: Session) -> list[str]:
         """Ask for each."""
         return await session.concurrent_map(self.docs, lambda doc, view: Summarize(doc).invoke(view), max_concurrency=2)
+
+
+@dataclasses.dataclass
+class Box:
+    """A size."""
+
+    width: int
+    height: int
 
 
 async def test_an_action_is_frozen_configuration() -> None:
@@ -78,6 +89,40 @@ async def test_the_nearest_model_wins() -> None:
         with pytest.raises(InvalidArgumentError) as caught:
             await session.query("x")
         assert caught.value.code == "no_model"
+
+
+async def test_queries_of_a_session_count_every_request_once() -> None:
+    """Repairs, by whichever model, failures and batches too, in the node of the query."""
+    usage = Usage(input_tokens=2, output_tokens=1, total_tokens=3)
+    failure = RateLimitError("slow down", usage=usage)
+    lm = StaticSequence([AIMessage("?", usage=usage), failure, *[AIMessage("1", usage=usage)] * 4])
+    fixer = StaticResponse(AIMessage("2", usage=usage))
+    async with Session(lm=lm) as session:
+        assert await session.query("How many?", int, autofix=1, autofix_lm=fixer) == 2
+        with pytest.raises(RateLimitError):
+            await session.query("How many?", int)
+        assert await session.parse("One.", int) == 1
+        assert [item.value for item in await session.query_batch(["a", "b"], int)] == [1, 1]
+        assert await session.describe(1) == "1"
+        counted = {node.name: node.usage for node in session.root.walk() if node.kind == "query" and node.usage}
+        assert session.usage is not None
+    requests = {name: spent.num_requests for name, spent in counted.items() if spent}
+    assert requests == {"query": 1, "parse": 1, "query_batch": 2, "describe": 1}
+    assert (session.usage.num_requests, session.usage.total_tokens) == (7, 21)
+
+
+async def test_a_session_completes_what_is_partial() -> None:
+    """With its own model, and in its own time."""
+    clock = ManualClock()
+    lm = StaticResponse("Box(width=1, height=3)", clock=clock, delay=5.0)
+    async with Session(lm=lm, clock=clock, timeout=7.0) as session:
+        box = asyncio.create_task(session.complete(Partial(Box, width=2)))
+        await clock.advance(5.0)
+        assert await box == Box(width=2, height=3)
+        late = asyncio.create_task(session.complete(Partial(Box, width=2)))
+        await clock.advance(2.0)
+        with pytest.raises(DeadlineExceededError):
+            await late
 
 
 async def test_ended_views_and_sessions_take_no_work() -> None:
@@ -197,3 +242,87 @@ async def test_a_full_trace_refuses_work_before_it_starts() -> None:
     await session.query("b")
     with pytest.raises(TraceFullError):
         await session.query("c")
+
+
+# Streamed queries
+
+
+async def read(stream: QueryStream) -> list[str]:
+    """The types of its events."""
+    return [event.type async for event in stream]
+
+
+async def test_a_streamed_query_is_in_the_trace() -> None:
+    """With its status, its cost where the request was, and the error that it ended with."""
+    usage = Usage(input_tokens=1, output_tokens=1, total_tokens=2)
+    lm = StaticSequence([AIMessage("7", usage=usage), AIMessage("x", usage=usage), RateLimitError("wait"), "left"])
+    async with Session(lm=lm) as session:
+        for schema in (int, int, None):
+            await read(session.query_stream("?", schema))
+        async with session.query_stream("?") as stream:
+            await anext(stream)
+        found = [(node.id, node.name, node.status, node.error and node.error.code) for node in session.root.children]
+        assert found == [
+            ("s1/q1", "query_stream", "ok", None),
+            ("s1/q2", "query_stream", "error", "mapping_failed"),
+            ("s1/q3", "query_stream", "error", "rate_limit"),
+            ("s1/q4", "query_stream", "cancelled", None),
+        ]
+        assert session.usage.total_tokens == 4
+
+
+async def test_langfx_41_a_cancelled_session_ends_its_streams() -> None:
+    """With an event, while the task that reads goes on; one that nobody has read yet, too."""
+    model, transport = answered(ok(HANG))
+    session = Session(lm=model)
+    task = asyncio.ensure_future(read(session.query_stream("?")))
+    later = session.query_stream("?")
+    await asyncio.sleep(0.01)
+    session.cancel("enough")
+    assert await task == ["generation_cancelled"]
+    assert [event.reason async for event in later] == ["enough"]
+    assert (transport.aborted, transport.open, len(transport.requests)) == (1, 0, 1)
+    assert {node.status for node in session.root.children} == {"cancelled"}
+    with pytest.raises(SessionClosedError):
+        session.query_stream("?")
+
+
+async def test_langfx_41_an_action_that_reads_is_cancelled_itself() -> None:
+    """Its task ends with the session, so nothing is an event there."""
+    model, transport = answered(ok(HANG))
+
+    class Read(Action):
+        async def call(self, session: Session) -> list[str]:
+            return await read(session.query_stream("?"))
+
+    session = Session(lm=model)
+    task = asyncio.ensure_future(Read().invoke(session))
+    await asyncio.sleep(0.01)
+    await session.dispose()
+    with pytest.raises(SessionCancelledError):
+        await task
+    assert (transport.aborted, transport.open) == (1, 0)
+
+
+async def test_a_streamed_query_has_the_sessions_deadline() -> None:
+    """The earlier of both, as an event."""
+    clock = ManualClock()
+    model, transport = answered(ok(HANG), ok(HANG), clock=clock)
+    session = Session(lm=model, timeout=5, clock=clock)
+    tasks = [asyncio.ensure_future(read(session.query_stream("?", timeout=timeout))) for timeout in (60, 2)]
+    await clock.advance(2.1)
+    assert [task.done() for task in tasks] == [False, True]
+    await clock.advance(3)
+    assert [task.result() for task in tasks] == [["generation_failed"]] * 2
+    assert transport.open == 0
+    assert await read(session.query_stream("?")) == ["generation_failed"]
+    assert len(transport.requests) == 2
+
+
+async def test_a_stream_with_a_bad_option_is_refused_at_the_call() -> None:
+    """And closes its node."""
+    session = Session()
+    with pytest.raises(InvalidArgumentError) as caught:
+        session.query_stream("?")
+    assert caught.value.code == "no_model"
+    assert session.root.children[0].status == "error"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from langfx_web.bridge.dispatch import Dispatch
-from langfx_web.bridge.wire import PROTOCOL
+from langfx_web.bridge.wire import PROTOCOL, portable, with_paths
 
 
 class FakePage:
@@ -48,8 +48,9 @@ class FakePage:
         return [message for messages, _ in self.posts for message in messages]
 
     def tell(self, kind: str, **fields: Any) -> None:
-        """Send one message as it is."""
-        self.dispatch.receive(json.dumps([{"kind": kind, **fields}]), [])
+        """Send one message as it is, its bytes as buffers."""
+        packed = portable({"kind": kind, **fields})
+        self.dispatch.receive(f"[{with_paths(packed.text, blobs=packed.blobs)}]", list(packed.buffers))
 
     def command(self, kind: str, **fields: Any) -> int:
         """Send a command under a new id."""

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from tests.bridge.fake_page import FakePage
+from tests.messages.pictures import PNG
 
 SHOP = '''
 import asyncio, sys
@@ -155,6 +156,41 @@ async def test_a_turn(shop: FakePage) -> None:
     assert shop.items(stream) == lines[2:]
     shop.tell("cancel", id=stream)
     assert (await shop.end(stream))["error"]["code"] == "cancelled"
+
+
+async def test_bug_093_a_picture_of_the_page_reaches_the_model(page: FakePage) -> None:
+    """Its bytes travel as they are, its type is what they are, and the conversation gives them back as bytes."""
+    source = """
+import langfx_web as lf
+SEEN = []
+def look(request):
+    SEEN.append(request.messages[-1])
+    return "A dot."
+painter = lf.Agent(name="painter", lm=lf.testing.StaticResponse(look))
+def seen(): return [[repr(part) for part in message.parts] for message in SEEN]
+"""
+    await page.setup({"dispatch_painter": source})
+    prompt = ["What is it?", {"type": "image", "data": PNG, "mimeType": "image/jpeg"}]
+    id_ = page.command("session_prompt", agent="painter", session="s-1", input=prompt, messageId="m-1")
+    assert (await page.end(id_))["value"]["stopReason"] == "end_turn"
+    seen = (await page.ask("call", target="dispatch_painter:seen", args=[]))["value"]
+    assert seen == [["Text(text='What is it?')", f"Image(image/png, {len(PNG)} bytes)"]]
+    asked = page.command("session_messages", agent="painter", session="s-1")
+    said = (await page.end(asked))["value"][0]
+    assert said["parts"][1] == {"type": "image", "mimeType": "image/png", "data": None}
+    assert [buffers for messages, buffers in page.posts if messages[0].get("id") == asked] == [[PNG]]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [(b"<svg/>", "invalid_image"), (PNG + bytes(3_932_160), "image_too_large"), ("no base64!", "invalid_input")],
+)
+async def test_bug_093_a_picture_that_is_none_is_not_stored(shop: FakePage, data: bytes | str, code: str) -> None:
+    """The prompt is refused, so that no later turn has it in its history."""
+    prompt = ["What is it?", {"type": "image", "data": data}]
+    end = await shop.ask("session_prompt", agent="echo", session="s-9", input=prompt)
+    assert end["error"]["code"] == code
+    assert (await shop.ask("session_messages", agent="echo", session="s-9"))["value"] == []
 
 
 async def test_platform_23_the_end_of_an_unread_turn_is_told_at_once(shop: FakePage) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import dataclasses
 import json
@@ -19,9 +18,14 @@ from langfx_web.bridge import outlet
 from langfx_web.bridge.dispatch import MAX_COMMANDS
 from langfx_web.bridge.outbox import Outbox
 from langfx_web.bridge.page import CREDENTIAL_TIMEOUT
-from langfx_web.bridge.wire import COMMANDS, MAX_BLOBS, MAX_TEXT, error_fields, portable, read
-from langfx_web.errors import BridgeError, NotPortableError, ToolArgumentError
+from langfx_web.bridge.wire import COMMANDS, MAX_BLOBS, MAX_TEXT, portable, read
+from langfx_web.errors import BridgeError, NotPortableError
+from langfx_web.events import FieldEnd, GenerationComplete, ObjectStart, StringFieldDelta, TextDelta
 from langfx_web.json_text import MAX_DEPTH
+from langfx_web.messages import AIMessage
+from langfx_web.messages.codec import encode
+from langfx_web.protocols.frame import PartialList, PartialTuple
+from langfx_web.schemas.tree import EnumNode
 
 WIRE = Path(__file__).parents[1] / "wire"
 
@@ -171,18 +175,56 @@ def test_platform_20_user_data_named_like_our_fields_is_just_data() -> None:
     assert (json.loads(crossing.text), crossing.big, crossing.blobs) == (value, (), ())
 
 
-def test_errors_cross_with_their_facts() -> None:
-    """Ours with code and details; what has no JSON form stays behind; a foreign one is internal."""
-    error = ToolArgumentError("bad", tool="t", details={"problems": [], "object": object()})
-    assert error_fields(error) == {
-        "code": "tool_argument_invalid",
-        "name": "ToolArgumentError",
-        "message": "bad",
-        "retryable": False,
-        "details": {"problems": []},
+class Color(Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass
+class Visit:
+    color: Color
+    days: tuple[date, int]
+    photo: bytes
+
+
+PATH = ("notes", 0, "text")
+EVENTS = [
+    (TextDelta(delta='a"é'), {"type": "text_delta", "delta": 'a"é'}),
+    (StringFieldDelta(PATH, "x"), {"type": "string_field_delta", "path": [*PATH], "delta": "x"}),
+    (ObjectStart((), "list"), {"type": "object_start", "path": [], "kind": "list", "className": None}),
+    (FieldEnd(PATH, "x"), {"type": "field_end", "path": [*PATH], "value": "x"}),
+    (FieldEnd(("n",), PartialList([1, 2.5])), {"type": "field_end", "path": ["n"], "value": [1, 2.5]}),
+]
+
+
+@pytest.mark.parametrize(("event", "expected"), EVENTS, ids=lambda item: getattr(item, "type", ""))
+def test_events_cross_in_their_plain_form(event: object, expected: dict[str, Any]) -> None:
+    """A generator may yield the events of a streamed query as they are."""
+    crossing = portable(event)
+    assert (json.loads(crossing.text), crossing.big, crossing.blobs) == (expected, (), ())
+
+
+def test_what_a_field_end_holds_crosses_as_values_do() -> None:
+    """Large integers and bytes that a model wrote have their places in the message."""
+    crossing = portable(FieldEnd((), PartialTuple([2**60, b"x", float("nan"), EnumNode("Color", "RED")])))
+    assert json.loads(crossing.text)["value"] == [str(2**60), None, None, "Color.RED"]
+    assert (crossing.big, crossing.blobs, crossing.buffers) == ([("value", 0)], [("value", 1)], [b"x"])
+
+
+def test_the_value_of_a_whole_answer_crosses_as_its_type_does() -> None:
+    """Dataclasses, Enums, tuples and dates have their forms, and what has none is refused with its path."""
+    answer = AIMessage("…", finish_reason="stop")
+    value = Visit(color=Color.RED, days=(date(2026, 1, 2), 2**60), photo=b"x")
+    crossing = portable(GenerationComplete(value=value, message=answer, usage=None))
+    assert json.loads(crossing.text) == {
+        "type": "generation_complete",
+        "value": {"color": "red", "days": ["2026-01-02", str(2**60)], "photo": None},
+        "message": encode(answer),
+        "usage": None,
     }
-    assert error_fields(RuntimeError("x"))["code"] == "internal"
-    assert error_fields(asyncio.CancelledError())["code"] == "cancelled"
+    assert (crossing.big, crossing.blobs) == ([("value", "days", 1)], [("value", "photo")])
+    with pytest.raises(NotPortableError) as caught:
+        portable(GenerationComplete(value=[1, {2}], message=answer))
+    assert caught.value.path == ("value", 1)
 
 
 def test_both_ends_have_the_same_kinds_and_fields() -> None:

@@ -13,8 +13,19 @@ from tests.bundle.tiny import Project, TinyToolchain
 from worker.bundle.bench import Bench
 from worker.bundle.benches import Report, measure
 from worker.bundle.dist import write_dist
+from worker.bundle.environments import Environment
 from worker.bundle.outcome import CannotRun, CheckFailed
+from worker.bundle.pins import read_pins
 from worker.bundle.place import Place
+
+# Makes an environment whose `python` succeeds at everything.
+MAKER = """
+import pathlib, sys
+python = pathlib.Path(sys.argv[1]) / "bin" / "python"
+python.parent.mkdir(parents=True)
+python.write_text("#!/bin/sh\\n")
+python.chmod(0o755)
+"""
 
 
 def report(found: float) -> Report:
@@ -58,6 +69,28 @@ def test_a_bench_that_dies_is_no_verdict(tmp_path: Path) -> None:
     )
     with pytest.raises(CheckFailed, match="start"):
         measure("start", bench, TinyToolchain(), rounds=1)
+
+
+def test_queries_are_measured_beside_a_python_with_langfun(tmp_path: Path) -> None:
+    """One of an environment of its own, which is made from the pins when it is first wanted."""
+    made = tmp_path / ".build" / "env-langfun"
+    maker = [sys.executable, "-c", MAKER]
+    Environment(folder=made, requirements=read_pins().environments["env-langfun"], maker=maker).ensure()
+    program = StandIn(tmp_path / "bin", sys.executable)
+    bench = Bench(
+        place=Place(root=tmp_path), folder=tmp_path, long=False, node="node", pythons={"env": Path(program.path)}
+    )
+    with pytest.raises(CheckFailed, match="query"):
+        measure("query", bench, TinyToolchain(), rounds=2)
+    assert program.calls() == [
+        [
+            "-m",
+            "tests.bench.query",
+            "--rounds=2",
+            f"--out={tmp_path / 'query.json'}",
+            f"--peer={made / 'bin' / 'python'}",
+        ]
+    ]
 
 
 def test_a_bench_without_its_peer_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

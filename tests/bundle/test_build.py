@@ -35,7 +35,7 @@ def clone(tmp_path: Path) -> Path:
 def test_usage_is_explained() -> None:
     """Every verb is in the help; a wrong verb or tier ends with exit code 2."""
     help_text = call(ROOT, "--help").stdout
-    assert all(verb in help_text for verb in ("build", "serve", "check", "test", "clean"))
+    assert all(verb in help_text for verb in ("build", "serve", "check", "test", "bench", "parity", "clean"))
     assert call(ROOT, "bild").returncode == 2
     assert call(ROOT).returncode == 2
     wrong_tier = call(ROOT, "test", "hots")

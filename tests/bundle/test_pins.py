@@ -21,11 +21,13 @@ def test_tools_are_pinned_exactly() -> None:
 def test_host_tests_run_with_the_pydantic_of_the_bundle() -> None:
     """What passes on the host was tested with the version that ships."""
     pins = read_pins()
-    assert f"pydantic=={pins.wheels['pydantic'].version}" in pins.environments["env"]
+    for name in ("env", "env-langfun"):
+        assert f"pydantic=={pins.wheels['pydantic'].version}" in pins.environments[name]
 
 
 def test_pytest_is_older_than_the_version_that_breaks_pytest_pyodide() -> None:
     """`pytest-pyodide` works with the pinned pytest."""
-    for requirements in read_pins().environments.values():
-        (version,) = [text.partition("==")[2] for text in requirements if text.startswith("pytest==")]
+    environments = read_pins().environments
+    for name in ("env", "env-pyodide"):
+        (version,) = [text.partition("==")[2] for text in environments[name] if text.startswith("pytest==")]
         assert tuple(map(int, version.split(".")[:2])) < (9, 2)

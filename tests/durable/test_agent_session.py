@@ -14,13 +14,14 @@ from langfx_web.durable import Accepted, TurnResult
 from langfx_web.errors import InputTooLargeError, InvalidArgumentError, InvalidValueError, JournalVersionError
 from langfx_web.events import TextDelta
 from langfx_web.llms import current_session_id
-from langfx_web.messages import AIMessage, SystemMessage, Text, ToolCall, ToolMessage, UserMessage
+from langfx_web.messages import AIMessage, Image, SystemMessage, Text, ToolCall, ToolMessage, UserMessage
 from langfx_web.stores import Batch, Creation, MemoryStore, Unique
 from langfx_web.testing import Echo, StaticSequence
 from langfx_web.tools import ToolContext, tool
 from langfx_web.usage import Usage
 from tests.durable.faults import settle
 from tests.durable.scene import Scene, SpokenModel, calls, said, spoken, types
+from tests.messages.pictures import PNG
 
 
 async def test_a_prompt_in_a_new_session() -> None:
@@ -353,3 +354,30 @@ async def test_it_works_on_a_plain_store() -> None:
     assert (await turn.result).stop_reason == "end_turn"
     assert session.id is not None
     assert (session.id[:4], len(session.id), turn.message_id[:4]) == ("ses_", 30, "msg_")
+
+
+async def test_bug_093_a_picture_is_stored_and_sent_again() -> None:
+    """As base64 in the journal, in no line; a later turn, of another worker too, has it in its history."""
+    scene = Scene()
+    picture = Image.from_bytes(PNG, "image/jpeg")
+    prompt = [{"type": "image", "mimeType": "image/gif", "data": PNG}]
+    await scene.session(["A dot."]).prompt(prompt).result
+    loaded = await scene.store.inner.load("s")
+    assert loaded is not None
+    assert f'"mimeType":"image/png","data":"{picture.base64}"'.encode() in b"".join(
+        record.data for record in loaded.records
+    )
+    assert not any(picture.base64[:40] in text for text in await scene.texts())
+    lm = StaticSequence(["Still a dot."])
+    await scene.session(lm).prompt(["And now? ", picture]).result
+    assert [message.modalities for message in lm.requests[0].messages] == [(picture,), (), (picture,)]
+
+
+async def test_a_model_that_cannot_see_ends_the_turn_before_anything_is_sent() -> None:
+    """The turn's error says why, and the conversation goes on."""
+    scene = Scene()
+    blind = StaticSequence(["Of what?"], capabilities={"images": False})
+    result = await scene.session(blind).prompt([Image.from_bytes(PNG)]).result
+    assert result.error is not None
+    assert (result.stop_reason, result.error.code, blind.requests) == ("error", "unsupported_capability", [])
+    assert (await scene.session(blind).prompt("And without?").result).stop_reason == "end_turn"

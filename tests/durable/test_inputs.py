@@ -18,8 +18,11 @@ from langfx_web.durable.inputs import (
     plain_prompt,
     shown,
 )
-from langfx_web.errors import InputTooLargeError, InvalidValueError
-from langfx_web.messages import AIMessage, Text, Thought, UserMessage
+from langfx_web.errors import ImageError, InputTooLargeError, InvalidValueError
+from langfx_web.json_text import dumps, loads
+from langfx_web.llms.media import MAX_IMAGE
+from langfx_web.messages import AIMessage, Image, Text, Thought, UserMessage
+from tests.messages.pictures import PNG
 
 
 def code_of(call: Any, *args: Any) -> str:
@@ -98,12 +101,34 @@ def test_a_long_prompt_of_parts_is_shown_cut() -> None:
         [{"type": "nothing", "text": "x"}],
         [Thought("hm")],
         AIMessage("x"),
-        UserMessage("x", metadata={"a": object()}),
     ],
 )
 def test_what_is_no_prompt(given_: Any) -> None:
     """Row 11: empty or malformed input is `invalid_input`."""
     assert code_of(plain_prompt, given_) == "invalid_input"
+
+
+def test_a_picture_is_a_prompt() -> None:
+    """Without a text, too; bytes are stored as base64, and the text alone is shown."""
+    plain = plain_prompt(["a ", {"type": "image", "data": PNG}])
+    assert message_of(loads(dumps(plain))) == UserMessage("a ", Image.from_bytes(PNG))
+    assert shown(plain) == "a "
+    assert message_of(plain_prompt([Image.from_uri("https://a/b")])) == UserMessage(Image.from_uri("https://a/b"))
+
+
+@pytest.mark.parametrize(
+    ("part", "code"),
+    [
+        ({"type": "image", "data": b"<html>"}, "invalid_image"),
+        ({"type": "image", "data": PNG + bytes(MAX_IMAGE)}, "image_too_large"),
+    ],
+)
+def test_bug_093_what_could_never_be_sent_is_not_stored(part: Any, code: str) -> None:
+    """Bytes that are no image, and too many of them; those with a reference to the original may be dropped later."""
+    with pytest.raises(ImageError) as caught:
+        plain_prompt(["a", part])
+    assert caught.value.code == code
+    assert plain_prompt(["a", {"type": "image", "data": PNG + bytes(MAX_IMAGE), "ref": "r"}])
 
 
 def test_a_prompt_is_copied() -> None:

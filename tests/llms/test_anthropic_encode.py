@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -10,8 +11,13 @@ import pytest
 from langfx_web import errors
 from langfx_web.llms.anthropic.decode import REPLAY_TAG
 from langfx_web.messages import (
+    PDF,
     AIMessage,
+    Audio,
+    CachePoint,
+    Image,
     Message,
+    Mime,
     SystemMessage,
     Text,
     Thought,
@@ -22,6 +28,7 @@ from langfx_web.messages import (
 )
 from langfx_web.messages.codec import decode, encode
 from tests.llms.messages_wire import answered, closed, end, ok, opened, refused, sent, start, text, thinking, tool
+from tests.messages.pictures import JPEG, PNG, WAV
 
 USER = UserMessage("hi")
 HOST = "api.anthropic.com"
@@ -400,11 +407,11 @@ async def test_prompt_caching_is_a_mark() -> None:
     assert (await body("hi", {"prompt_caching": True}))["cache_control"] == {"type": "ephemeral"}
 
 
-async def test_args_that_are_no_json_are_an_input_error() -> None:
+async def test_what_is_no_json_is_an_input_error() -> None:
     """A value that JSON has no form for fails as an input error that says where."""
     model, transport = answered()
     with pytest.raises(errors.LMInputError, match="cannot be written"):
-        await model([USER, AIMessage(ToolCall("t1", "f", {"x": float("nan")})), RESULT])
+        await model("hi", extras={"x": float("nan")})
     assert transport.requests == []
 
 
@@ -420,3 +427,113 @@ async def test_a_paused_turn_is_sent_again_as_it_is() -> None:
         "content": [{"type": "text", "text": "Looking "}, use],
     }
     assert answer.parts[0] == Text("Looking ")
+
+
+# Media and cache points
+
+
+PICTURE = Image.from_bytes(PNG, "image/jpeg")
+PICTURE_BLOCK = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": b64encode(PNG).decode()},
+}
+
+
+async def test_bug_093_images_and_documents_of_users() -> None:
+    """In their place; bytes under the type that they are, addresses as they are."""
+    file = PDF.from_bytes(b"%PDF-1.7")
+    parts = ("See ", PICTURE, Image.from_uri("https://a/b.jpg"), file, PDF.from_uri("http://a/c.pdf"))
+    assert await wire(UserMessage(*parts)) == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "See "},
+                PICTURE_BLOCK,
+                {"type": "image", "source": {"type": "url", "url": "https://a/b.jpg"}},
+                {
+                    "type": "document",
+                    "source": {"type": "base64", "media_type": "application/pdf", "data": file.base64},
+                },
+                {"type": "document", "source": {"type": "url", "url": "http://a/c.pdf"}},
+            ],
+        }
+    ]
+
+
+async def test_a_picture_alone_is_a_prompt() -> None:
+    """A message without text is blank only if there is nothing else in it."""
+    assert await wire(UserMessage(PICTURE)) == [{"role": "user", "content": [PICTURE_BLOCK]}]
+
+
+async def test_media_in_results_of_tools() -> None:
+    """Inside the result, between its texts; with an error too."""
+    result = ToolMessage("Before ", PICTURE, " after", call_id="t1", is_error=True)
+    said_by_tool = (await wire(USER, CALLED, result))[-1]["content"]
+    blocks = [{"type": "text", "text": "Before "}, PICTURE_BLOCK, {"type": "text", "text": " after"}]
+    assert said_by_tool == [{"type": "tool_result", "tool_use_id": "t1", "content": blocks, "is_error": True}]
+
+
+async def test_a_picture_that_a_model_made_stays_behind() -> None:
+    """The wire takes none in an answer."""
+    answer = AIMessage("Here: ", Image.from_bytes(JPEG))
+    assert await wire(USER, answer, USER) == [said("user", "hi"), said("assistant", "Here: "), said("user", "hi")]
+
+
+@pytest.mark.parametrize(
+    ("part", "missing"),
+    [
+        (Audio.from_bytes(WAV), "audio"),
+        (Mime.from_bytes(b"a,b", "text/csv"), "mime"),
+        (Image.from_uri("gs://bucket/a.png"), "gs: addresses"),
+        (PDF.from_uri("file:///a.pdf"), "file: addresses"),
+    ],
+)
+async def test_media_that_the_wire_does_not_have(part: Any, missing: str) -> None:
+    """In a prompt refused before anything is sent; in a result a line says what was there."""
+    model, transport = answered(ok())
+    with pytest.raises(errors.UnsupportedCapabilityError) as caught:
+        await model(UserMessage("hi", part))
+    assert (caught.value.details, transport.requests) == ({"capability": missing}, [])
+    await model([USER, CALLED, ToolMessage(part, call_id="t1")])
+    content = sent(transport)["messages"][-1]["content"][0]["content"]
+    assert content.startswith(f"[{part.type}: ")
+
+
+EPHEMERAL = {"type": "ephemeral"}
+
+
+async def test_a_cache_point_marks_the_block_before_it() -> None:
+    """In instructions, in what a user says, and at a tool's result; without a block before it there is none to mark."""
+    talk = [
+        SystemMessage("Rules.", CachePoint("1h"), "More."),
+        UserMessage(CachePoint(), "hi", PICTURE, CachePoint()),
+        CALLED,
+        ToolMessage("done", CachePoint("5m"), call_id="t1"),
+    ]
+    sent_body = await body(talk)
+    assert sent_body["system"] == [
+        {"type": "text", "text": "Rules.", "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+        {"type": "text", "text": "More."},
+    ]
+    user, _, results = sent_body["messages"]
+    assert user["content"] == [{"type": "text", "text": "hi"}, {**PICTURE_BLOCK, "cache_control": EPHEMERAL}]
+    assert results["content"] == [
+        {
+            "type": "tool_result",
+            "tool_use_id": "t1",
+            "content": "done",
+            "cache_control": {"type": "ephemeral", "ttl": "5m"},
+        }
+    ]
+
+
+@pytest.mark.parametrize(("prompt_caching", "left"), [(False, ["2", "3", "4", "5"]), (True, ["3", "4", "5"])])
+async def test_the_newest_cache_points_are_sent(prompt_caching: bool, left: list[str]) -> None:
+    """The wire takes four marks, and a conversation may gather more."""
+    marked = [UserMessage(str(number), CachePoint()) for number in range(1, 6)]
+    talk = [message for user in marked for message in (user, AIMessage("ok"))][:-1]
+    messages = await wire(SystemMessage("s", CachePoint()), *talk, prompt_caching=prompt_caching)
+    blocks = [block for message in messages for block in message["content"]]
+    assert [block["text"] for block in blocks if "cache_control" in block] == left
+    few = await wire(UserMessage("1", CachePoint()), prompt_caching=prompt_caching)
+    assert few[0]["content"][0]["cache_control"] == EPHEMERAL

@@ -37,6 +37,9 @@ class Names:
     def json_schema(self) -> dict[str, Any]:
         return {}
 
+    def read_json(self, text: str, *, max_depth: int) -> None:
+        return None
+
     def build(self, tree: Any, *, protocol: str) -> Any:
         return tree
 

@@ -18,7 +18,7 @@ from langfx_web.errors import (
     UnsupportedCapabilityError,
 )
 from langfx_web.llms import ModelRequest
-from langfx_web.messages import AIMessage, SystemMessage, Text, Thought, ToolCall, UserMessage
+from langfx_web.messages import AIMessage, Image, SystemMessage, Text, Thought, ToolCall, UserMessage
 from langfx_web.testing import Echo, ManualClock, ScriptedModel, StaticMapping, StaticResponse, StaticSequence
 from langfx_web.usage import Usage
 
@@ -89,7 +89,10 @@ async def test_a_call_comes_as_start_deltas_and_end() -> None:
 
 async def test_a_message_is_answered_with_all_that_it_has() -> None:
     """Parts stay apart, and what the message says about itself is said."""
-    message = AIMessage("a", "b", Thought("x"), Thought("y"), "c", metadata={"k": [1]}, model="m-1", response_id="r-1")
+    picture = Image.from_bytes(b"\x89PNG\r\n\x1a\n")
+    message = AIMessage(
+        "a", "b", Thought("x"), Thought("y"), "c", picture, "d", metadata={"k": [1]}, model="m-1", response_id="r-1"
+    )
     answer = await StaticResponse(message, chunk_size=1)("x")
     assert answer == message
     assert (answer.model, answer.response_id) == ("m-1", "r-1")
@@ -120,6 +123,7 @@ async def test_a_mapping_answers_by_what_the_user_said_last() -> None:
             "CONTEXT:\n  REQUEST:\n    no\n\nREQUEST:\n  One\n\n    two\n  three\n\nOUTPUT PYTHON OBJECT:",
             "One\n\n  two\nthree",
         ),
+        ("REQUEST:\n\nOUTPUT PYTHON OBJECT:", ""),
         ("REQUEST:\n  Where is it?\n\nJSON:", None),
         ("REQUEST:\nWhere is it?\n\nOUTPUT PYTHON OBJECT:", None),
         ("REQUEST:\n  Where is it?", None),
@@ -128,6 +132,16 @@ async def test_a_mapping_answers_by_what_the_user_said_last() -> None:
 async def test_a_mapping_sees_through_labels(text: str, prompt: str | None) -> None:
     """A labelled request is known by its body, without labels, context and indent; other texts as they are."""
     assert (await StaticMapping({text if prompt is None else prompt: "here"})(text)).text == "here"
+
+
+@pytest.mark.parametrize("protocol", ["python", "json"])
+@pytest.mark.parametrize("prompt", ["2 + {{b}}?", "One\n\n  two\n \n{{b}}", "REQUEST:\n  {{b}}\n\nJSON:"])
+async def test_a_mapping_answers_typed_queries(protocol: Any, prompt: str) -> None:
+    """By their prompt as it was rendered, in both protocols, whatever stands around it."""
+    lm = StaticMapping({prompt.replace("{{b}}", str(b)): str(2 + b) for b in (2, 3)})
+    options: dict[str, Any] = {"examples": [lf.MappingExample("1 + 1?", 2)], "context": "Sums.", "protocol": protocol}
+    assert await lf.query(prompt, int, lm=lm, vars={"b": 3}, **options) == 5
+    assert await lf.query(prompt, lm=lm, vars={"b": 2}) == "4"
 
 
 async def test_langfx_72_a_miss_names_what_is_known() -> None:

@@ -70,9 +70,9 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
     }
     pythons = {}
     if chosen - {"js"}:
-        pythons["env"] = _environment(place, pins, "env")
+        pythons["env"] = environment(place, pins, "env")
     if "pyodide" in chosen:
-        pythons["env-pyodide"] = _environment(place, pins, "env-pyodide")
+        pythons["env-pyodide"] = environment(place, pins, "env-pyodide")
     if chosen & {"pyodide", "bench"}:
         _write_pyodide_dist(place, pins, cache, folder / "pyodide")
         variables["LANGFX_NPM"] = str(folder / "pyodide")
@@ -100,7 +100,8 @@ def typescript(place: Place) -> Path:
     return place.work / "typescript"
 
 
-def _environment(place: Place, pins: Pins, name: str) -> Path:
+def environment(place: Place, pins: Pins, name: str) -> Path:
+    """The Python of the environment that the pins name so, made if it is not there."""
     return Environment(folder=place.made / name, requirements=pins.environments[name]).ensure().python
 
 

@@ -4,10 +4,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from worker.bundle.bench import Bench
+from worker.bundle.bench import Bench, environment
 from worker.bundle.outcome import CheckFailed
 from worker.bundle.peers import bundled_peer
+from worker.bundle.pins import read_pins
 from worker.bundle.sizes import sizes
 from worker.bundle.toolchain import Toolchain
 
@@ -63,14 +65,14 @@ def _size(bench: Bench, toolchain: Toolchain, rounds: int) -> Report:
     )
 
 
-def _in_browser(name: str, bench: Bench, toolchain: Toolchain, rounds: int, *, peer: str | None = None) -> Report:
-    """A bench whose script is `tests/bench/NAME.py`, measured beside the script `PEER.js` of `tests/bench/peers`."""
+def _in_browser(
+    name: str, bench: Bench, toolchain: Toolchain, rounds: int, *, peer: Callable[[Bench], Path] | None = None
+) -> Report:
+    """A bench whose script is `tests/bench/NAME.py`, measured beside what `peer` makes ready."""
     out = bench.folder / f"{name}.json"
     options = [f"--rounds={rounds}", f"--out={out}"]
     if peer is not None:
-        sources = bench.place.root / "tests" / "bench" / "peers"
-        made = bundled_peer(peer, sources=sources, made=bench.place.made / "peers", node=bench.node)
-        options.append(f"--peer={made}")
+        options.append(f"--peer={peer(bench)}")
     code = bench.run([bench.pythons["env"], "-m", f"tests.bench.{name}", *options])
     if code != 0 or not out.exists():
         raise CheckFailed(f"the bench {name} ended with exit code {code}")
@@ -78,9 +80,22 @@ def _in_browser(name: str, bench: Bench, toolchain: Toolchain, rounds: int, *, p
     return Report(name=name, figures=found["figures"], targets=found["targets"])
 
 
+def _ai_sdk(bench: Bench) -> Path:
+    """The AI SDK as a script."""
+    sources = bench.place.root / "tests" / "bench" / "peers"
+    return bundled_peer("ai_sdk", sources=sources, made=bench.place.made / "peers", node=bench.node)
+
+
+def _langfun(bench: Bench) -> Path:
+    """A Python with langfun."""
+    with bench.place.held():
+        return environment(bench.place, read_pins(), "env-langfun")
+
+
 BENCHES: dict[str, Callable[[Bench, Toolchain, int], Report]] = {
     "start": partial(_in_browser, "start"),
-    "stream": partial(_in_browser, "stream", peer="ai_sdk"),
+    "stream": partial(_in_browser, "stream", peer=_ai_sdk),
+    "query": partial(_in_browser, "query", peer=_langfun),
     "bridge": partial(_in_browser, "bridge"),
     "cancel": partial(_in_browser, "cancel"),
     "memory": partial(_in_browser, "memory"),

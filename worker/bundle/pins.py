@@ -22,7 +22,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """All pins: files by name, what wheels must run on, and the requirements of the environments that run tests.
+    """All pins: files by name, what wheels must run on, and the requirements of our environments.
 
     `wheel_target` has pip's options for another platform, without their dashes. `wheels` are those that every bundle
     has compiled in a pack; those of `on_demand` lie in it as they are, for pages that ask for them.

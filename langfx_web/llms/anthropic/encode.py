@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from langfx_web.errors import InvalidArgumentError, LMInputError, UnsupportedCapabilityError
@@ -15,7 +15,10 @@ from langfx_web.llms.sampling import SamplingOptions, merge
 from langfx_web.llms.wire_schema import told
 from langfx_web.messages import (
     AIMessage,
+    CachePoint,
     Message,
+    Modality,
+    Part,
     SystemMessage,
     Text,
     Thought,
@@ -29,6 +32,9 @@ Block: TypeAlias = dict[str, Any]
 
 DEFAULT_MAX_TOKENS = 4096
 """The wire requires a limit."""
+
+MAX_CACHE_MARKS = 4
+"""Places where a conversation can be marked as worth caching, the whole of it included."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 _REFUSED_OPTIONS = ("random_seed", "logprobs", "top_logprobs")
@@ -46,6 +52,7 @@ def body(
     disabled = thinking is not None and thinking["type"] == "disabled"
     replays = () if request.drop_thoughts and disabled else replays
     system, messages = _conversation(request.messages, host, replays)
+    _forget_old_marks(system, messages, most=MAX_CACHE_MARKS - prompt_caching)
     fields: dict[str, Any] = {
         "model": model,
         "max_tokens": options.max_tokens or DEFAULT_MAX_TOKENS,
@@ -155,7 +162,7 @@ def _conversation(
     if _is_blank(messages[-1]):
         raise LMInputError("the last user message is blank")
     start = next(place for place, message in enumerate(messages) if not isinstance(message, SystemMessage))
-    system = [block for message in messages[:start] for block in _texts(message)]
+    system = [block for message in messages[:start] for block in _said(message.parts)]
     wire: list[dict[str, Any]] = []
     for message in results_in_call_order(messages[start:]):
         role = "assistant" if isinstance(message, AIMessage) else "user"
@@ -170,7 +177,17 @@ def _conversation(
 
 
 def _is_blank(message: Message) -> bool:
-    return isinstance(message, UserMessage) and not message.text.strip()
+    return isinstance(message, UserMessage) and not message.text.strip() and not message.modalities
+
+
+def _forget_old_marks(system: list[Block], messages: list[dict[str, Any]], *, most: int) -> None:
+    """Leave the newest cache marks only: the wire refuses more than a few, and long conversations gather them."""
+    marked = [block for block in system if "cache_control" in block]
+    for message in messages:
+        if message["role"] == "user":
+            marked += [block for block in message["content"] if "cache_control" in block]
+    for block in marked[: max(0, len(marked) - most)]:
+        del block["cache_control"]
 
 
 def _trim_prefill(wire: list[dict[str, Any]]) -> None:
@@ -187,22 +204,45 @@ def _blocks(message: Message, host: str, replays: Collection[str]) -> list[Block
         case ToolMessage():
             return [_result(message)]
         case SystemMessage():
-            return [{**block, "text": f"<system>{block['text']}</system>"} for block in _texts(message)]
-    return _texts(message)
+            return [{**block, "text": f"<system>{block['text']}</system>"} for block in _said(message.parts)]
+    return _said(message.parts)
 
 
-def _texts(message: Message) -> list[Block]:
-    return [
-        {"type": "text", "text": part.text} for part in message.parts if isinstance(part, Text) and part.text.strip()
-    ]
+def _said(parts: Iterable[Part]) -> list[Block]:
+    """The blocks of what a user or the application says; a cache point marks the block before it."""
+    blocks: list[Block] = []
+    for part in parts:
+        if isinstance(part, Text) and part.text.strip():
+            blocks.append({"type": "text", "text": part.text})
+        elif isinstance(part, Modality):
+            blocks.append(_media(part))
+        elif isinstance(part, CachePoint) and blocks:
+            blocks[-1]["cache_control"] = _cache_control(part)
+    return blocks
+
+
+def _media(part: Modality) -> Block:
+    source = {"type": "url", "url": part.uri}
+    if part.data is not None:
+        source = {"type": "base64", "media_type": part.mime_type, "data": part.base64}
+    return {"type": "document" if part.type == "pdf" else "image", "source": source}
+
+
+def _cache_control(point: CachePoint) -> Block:
+    return {"type": "ephemeral"} if point.ttl is None else {"type": "ephemeral", "ttl": point.ttl}
 
 
 def _result(message: ToolMessage) -> Block:
     result: Block = {"type": "tool_result", "tool_use_id": _wire_id(message.call_id)}
-    if message.text.strip():
+    if message.modalities:
+        result["content"] = _said(part for part in message.parts if not isinstance(part, CachePoint))
+    elif message.text.strip():
         result["content"] = message.text
     if message.is_error:
         result["is_error"] = True
+    for point in message.parts:
+        if isinstance(point, CachePoint):
+            result["cache_control"] = _cache_control(point)
     return result
 
 
@@ -220,7 +260,7 @@ def _answer_blocks(message: AIMessage, host: str, replays: Collection[str]) -> I
         if isinstance(part, ToolCall):
             call = {"type": "tool_use", "id": _wire_id(part.id), "name": part.name, "input": part.args or {}}
             yield {**call, **following}
-        elif part.text.strip():
+        elif isinstance(part, Text) and part.text.strip():
             yield {"type": "text", "text": part.text}
         following = {}
 

@@ -11,6 +11,7 @@ from langfx_web.llms.anthropic.encode import OWN_REPLAYS, body
 from langfx_web.llms.exchange import Decoder
 from langfx_web.llms.http import HTTPLanguageModel, json_body
 from langfx_web.llms.request import Capabilities, ModelRequest
+from langfx_web.messages import Modality
 from langfx_web.transport import Request
 from langfx_web.transport.platform import IN_BROWSER
 
@@ -59,6 +60,13 @@ class Anthropic(HTTPLanguageModel):
             case "betas":
                 return (value,) if isinstance(value, str) else tuple(value)
         return super()._checked(name, value)
+
+    def _lacks(self, part: Modality) -> str | None:
+        if part.type not in ("image", "pdf"):
+            return part.type
+        if part.uri is not None and not part.uri.lower().startswith(("https:", "http:")):
+            return f"{part.uri.partition(':')[0]}: addresses"
+        return super()._lacks(part)
 
     def _encode(self, request: ModelRequest) -> Request:
         wire = body(

@@ -1,0 +1,70 @@
+"""`MappingExample`: an input, and the value that a model should have made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langfx_web.errors import InvalidValueError, SchemaMismatchError
+from langfx_web.queries.marks import MISSING
+from langfx_web.schemas import Schema
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class MappingExample:
+    """A worked example. A str input is literal text; a `Template` is rendered with the variables of the call.
+
+    `output` is a value of the schema, an instance or plain data, and may be None. `schema` is that of the mapping
+    unless it is given here. `metadata` is for the application and never sent.
+    """
+
+    input: Any
+    output: Any
+    schema: Schema | None
+    context: Any
+    metadata: Mapping[str, Any] | None
+
+    def __init__(
+        self,
+        input: Any,
+        output: Any = MISSING,
+        *,
+        schema: Any = None,
+        context: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        object.__setattr__(self, "input", input)
+        object.__setattr__(self, "output", output)
+        object.__setattr__(self, "schema", None if schema is None else Schema.of(schema))
+        object.__setattr__(self, "context", context)
+        object.__setattr__(self, "metadata", metadata)
+
+    @property
+    def has_output(self) -> bool:
+        """Whether an output was given, be it None."""
+        return self.output is not MISSING
+
+    def checked(self, index: int, schema: Schema) -> MappingExample:
+        """The example with its schema and the typed output; `invalid_example` names its index among the examples."""
+        if not self.has_output:
+            raise _invalid(index, "it has no output")
+        wanted = self.schema or schema
+        try:
+            output = wanted.validate(_plain(self.output, wanted))
+        except SchemaMismatchError as error:
+            raise _invalid(index, f"its output does not fit: {error.message}") from error
+        return self.replace(output=output, schema=wanted)
+
+    def replace(self, **changes: Any) -> MappingExample:
+        """A copy in which the named fields are changed."""
+        fields = {name: getattr(self, name) for name in ("input", "output", "schema", "context", "metadata")}
+        return MappingExample(**(fields | changes))
+
+
+def _invalid(index: int, why: str) -> InvalidValueError:
+    return InvalidValueError(f"example {index}: {why}", code="invalid_example", details={"index": index})
+
+
+def _plain(output: Any, schema: Schema) -> Any:
+    return output if isinstance(output, (dict, list, str, int, float, type(None))) else schema.dump(output)

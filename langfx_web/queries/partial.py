@@ -1,0 +1,137 @@
+"""`Partial`: an object of which some fields are known, and what of it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from langfx_web.errors import InvalidArgumentError, SchemaMismatchError
+from langfx_web.protocols import Protocol
+from langfx_web.queries.marks import MISSING
+from langfx_web.schemas import Schema
+from langfx_web.schemas.compiling import fields
+from langfx_web.schemas.tree import MarkNode, ObjectNode
+
+Path: TypeAlias = tuple[str | int, ...]
+
+
+class Partial:
+    """An object of a class under way: `Partial(Trip, city="Oslo", days=[Partial(Day, number=1)])`.
+
+    Values are as the class has them, `MISSING`, or further partial objects, also inside lists, tuples and dicts. A
+    field without a default that is not given is missing; one with a default is left to whoever completes the object.
+    A name or value that the class does not take is `invalid_argument`.
+    """
+
+    __slots__ = ("given", "type")
+
+    def __init__(self, type: Any, /, **given: Any) -> None:
+        known = {field.name: field for field in fields(type, ()) if not field.is_hidden}
+        for name, value in given.items():
+            if name not in known:
+                raise _invalid(name, f"{type.__name__} shows no such field to a model; it has {', '.join(known)}")
+            given[name] = value if _has_gaps(value) else _typed(name, known[name].hint, value)
+        self.type = type
+        self.given: dict[str, Any] = {
+            name: given.get(name, MISSING) for name, field in known.items() if field.is_required or name in given
+        }
+
+    @property
+    def missing(self) -> list[Path]:
+        """The paths, in order, that lead to what is missing."""
+        return list(_missing(self, ()))
+
+    def __repr__(self) -> str:
+        return f"Partial({self.type.__name__}, {', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
+
+
+def marked(value: Any, schema: Schema) -> Any:
+    """What a protocol writes of a partial value: objects by their names, and marks where something is missing."""
+    if value is MISSING:
+        return MarkNode("MISSING")
+    if isinstance(value, Partial):
+        return _node(value, schema, {name: marked(item, schema) for name, item in value.given.items()})
+    if not _has_gaps(value):
+        return value
+    if isinstance(value, Mapping):
+        return {key: marked(item, schema) for key, item in value.items()}
+    return type(value)(marked(item, schema) for item in value)
+
+
+def completed(value: Any, tree: Any, schema: Schema, protocol: Protocol) -> Any:
+    """The tree that a model wrote, with everything that is given in its place; None where it wrote nothing."""
+    if value is MISSING:
+        return tree
+    if isinstance(value, Partial):
+        return _object(value, tree, schema, protocol)
+    if not _has_gaps(value):
+        return protocol.plain(value, schema)
+    if isinstance(value, Mapping):
+        members = tree if isinstance(tree, dict) else {}
+        return {key: completed(item, members.get(key), schema, protocol) for key, item in value.items()}
+    written = [*tree, *[None] * len(value)] if isinstance(tree, (list, tuple)) else [None] * len(value)
+    found = [completed(item, part, schema, protocol) for item, part in zip(value, written, strict=False)]
+    return tuple(found) if isinstance(tree, tuple) else found
+
+
+def _object(partial: Partial, tree: Any, schema: Schema, protocol: Protocol) -> Any:
+    if protocol.name == "json":
+        written = dict(tree) if isinstance(tree, dict) else {}
+        return _filled(partial, written, schema.aliases(_name(partial.type, schema)), schema, protocol)
+    node = tree if isinstance(tree, ObjectNode) else _node(partial, schema, {})
+    written = {**dict(zip(schema.fields(node.class_name), node.positional, strict=False)), **node.fields}
+    names = {name: name for name in partial.given}
+    return ObjectNode(node.class_name, (), _filled(partial, written, names, schema, protocol))
+
+
+def _filled(
+    partial: Partial, written: dict[str, Any], names: Mapping[str, str], schema: Schema, protocol: Protocol
+) -> dict[str, Any]:
+    for name, value in partial.given.items():
+        if value is not MISSING:
+            written[names[name]] = completed(value, written.get(names[name]), schema, protocol)
+    return written
+
+
+def _missing(value: Any, path: Path) -> Iterator[Path]:
+    if value is MISSING:
+        yield path
+    elif isinstance(value, (Partial, Mapping)):
+        members = value.given if isinstance(value, Partial) else value
+        for name, item in members.items():
+            yield from _missing(item, (*path, name))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _missing(item, (*path, index))
+
+
+def _has_gaps(value: Any) -> bool:
+    """Whether anything in it is partial or missing."""
+    if isinstance(value, Mapping):
+        return any(map(_has_gaps, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_gaps, value))
+    return value is MISSING or isinstance(value, Partial)
+
+
+def _node(partial: Partial, schema: Schema, members: dict[str, Any]) -> ObjectNode:
+    return ObjectNode(_name(partial.type, schema), (), members)
+
+
+def _name(type_: Any, schema: Schema) -> str:
+    """What the schema calls a class."""
+    for name, known in schema.classes.items():
+        if known is type_:
+            return name
+    raise _invalid("partial", f"{type_.__name__} has no place in {schema.type.__name__}")
+
+
+def _typed(name: str, hint: Any, value: Any) -> Any:
+    try:
+        return Schema.of(hint).validate(value)
+    except SchemaMismatchError as error:
+        raise _invalid(name, f"{name} does not fit: {error.message}") from error
+
+
+def _invalid(option: str, why: str) -> InvalidArgumentError:
+    return InvalidArgumentError(why, details={"option": option})
