@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from langfx_web.errors import LMInputError
-from langfx_web.messages import Message, SystemMessage, Text, UserMessage
+from langfx_web.messages import Message, Modality, SystemMessage, Text, UserMessage
 
 
 def leading_system(messages: Sequence[Message]) -> tuple[Sequence[Message], Sequence[Message]]:
@@ -25,7 +25,7 @@ def refuse_blank_end(messages: Sequence[Message]) -> None:
 
 def is_said(message: Message) -> bool:
     """Whether a message holds anything but blank text."""
-    return any(not isinstance(part, Text) or part.text.strip() for part in message.parts)
+    return any(isinstance(part, Modality) or (isinstance(part, Text) and part.text.strip()) for part in message.parts)
 
 
 def texts(message: Message) -> list[str]:

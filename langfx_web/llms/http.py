@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 from langfx_web.errors import InvalidArgumentError
@@ -16,6 +16,7 @@ from langfx_web.llms.exchange import Decoder, HTTPExchange
 from langfx_web.llms.media import shown
 from langfx_web.llms.request import ModelRequest
 from langfx_web.llms.surrogates import whole
+from langfx_web.messages import Modality
 from langfx_web.transport import Request, Send, Transport, default_transport
 from langfx_web.transport.timeouts import seconds
 
@@ -37,6 +38,12 @@ class HTTPLanguageModel(LanguageModel):
         "stream_wire",
         "transport",
     }
+
+    media: ClassVar[frozenset[str]] = frozenset()
+    """The kinds of parts beside text that the wire has a form for."""
+
+    schemes: ClassVar[tuple[str, ...]] = ("http", "https")
+    """Where parts may be that are not sent but named."""
 
     api_key: KeySource
     base_url: str
@@ -106,6 +113,14 @@ class HTTPLanguageModel(LanguageModel):
     @abstractmethod
     def _key_headers(self, key: str) -> Mapping[str, str]:
         """The headers that carry a key."""
+
+    def _lacks(self, part: Modality) -> str | None:
+        if part.type not in self.media:
+            return part.type
+        scheme = part.uri.partition(":")[0].lower() if part.uri is not None else None
+        if scheme is not None and scheme not in self.schemes:
+            return f"{scheme}: addresses"
+        return super()._lacks(part)
 
     def _stream(self, request: ModelRequest) -> HTTPExchange:
         return HTTPExchange(self, request)

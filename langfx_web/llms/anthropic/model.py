@@ -10,8 +10,8 @@ from langfx_web.llms.anthropic.decode import AnthropicDecoder
 from langfx_web.llms.anthropic.encode import OWN_REPLAYS, body
 from langfx_web.llms.exchange import Decoder
 from langfx_web.llms.http import HTTPLanguageModel, json_body
+from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import Capabilities, ModelRequest
-from langfx_web.messages import Modality
 from langfx_web.transport import Request
 from langfx_web.transport.platform import IN_BROWSER
 
@@ -30,6 +30,7 @@ class Anthropic(HTTPLanguageModel):
     provider = "anthropic"
     declared = Capabilities(audio=False, video=False, candidates=False)
     replay_tags = OWN_REPLAYS
+    media = frozenset({"image", "pdf"})
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth", "betas", "browser_access", "prompt_caching"}
 
     auth: Literal["x-api-key", "bearer"]
@@ -61,19 +62,11 @@ class Anthropic(HTTPLanguageModel):
                 return (value,) if isinstance(value, str) else tuple(value)
         return super()._checked(name, value)
 
-    def _lacks(self, part: Modality) -> str | None:
-        if part.type not in ("image", "pdf"):
-            return part.type
-        if part.uri is not None and not part.uri.lower().startswith(("https:", "http:")):
-            return f"{part.uri.partition(':')[0]}: addresses"
-        return super()._lacks(part)
-
     def _encode(self, request: ModelRequest) -> Request:
         wire = body(
             request,
             model=self.model,
-            host=self.host,
-            replays=self.replays,
+            replay=Replay(tags=self.replays, host=self.host),
             prompt_caching=self.prompt_caching,
             stream=self.stream_wire,
         )

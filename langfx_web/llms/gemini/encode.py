@@ -12,7 +12,17 @@ from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import ModelRequest, results_in_call_order
 from langfx_web.llms.sampling import SamplingOptions
 from langfx_web.llms.wire_body import body_of, parameters, refuse_options
-from langfx_web.messages import AIMessage, Message, SystemMessage, Text, Thought, ToolCall, ToolDeclaration, ToolMessage
+from langfx_web.messages import (
+    AIMessage,
+    Message,
+    Modality,
+    SystemMessage,
+    Text,
+    Thought,
+    ToolCall,
+    ToolDeclaration,
+    ToolMessage,
+)
 
 Fields: TypeAlias = dict[str, Any]
 
@@ -91,7 +101,14 @@ def _tool_config(choice: str | None) -> Fields | None:
 def _contents(messages: Sequence[Message], replay: Replay) -> list[Fields]:
     wire: list[Fields] = []
     names: dict[str, str] = {}
+    media: list[Fields] = []
     for message in results_in_call_order(messages):
+        if isinstance(message, ToolMessage):
+            media += map(_media, message.modalities)
+        elif media:
+            # After the results of all tools, and in their content.
+            wire[-1]["parts"] += media
+            media = []
         names |= {call.id: call.name for call in message.tool_calls}
         role = "model" if isinstance(message, AIMessage) else "user"
         parts = _parts(message, replay, names)
@@ -100,6 +117,8 @@ def _contents(messages: Sequence[Message], replay: Replay) -> list[Fields]:
             wire[-1]["parts"] += parts
         elif parts:
             wire.append({"role": role, "parts": parts})
+    if media:
+        wire[-1]["parts"] += media
     return wire
 
 
@@ -111,7 +130,18 @@ def _parts(message: Message, replay: Replay, names: Mapping[str, str]) -> list[F
             return [_result(message, names)]
         case SystemMessage():
             return [{"text": f"<system>{text}</system>"} for text in texts(message)]
-    return [{"text": text} for text in texts(message)]
+    return [
+        _media(part) if isinstance(part, Modality) else {"text": part.text}
+        for part in message.parts
+        if isinstance(part, Modality) or (isinstance(part, Text) and part.text.strip())
+    ]
+
+
+def _media(part: Modality) -> Fields:
+    kind = {} if part.mime_type is None else {"mimeType": part.mime_type}
+    if part.uri is not None:
+        return {"fileData": {**kind, "fileUri": part.uri}}
+    return {"inlineData": {**kind, "data": part.base64}}
 
 
 def _result(message: ToolMessage, names: Mapping[str, str]) -> Fields:
@@ -135,6 +165,8 @@ def _answer_parts(message: AIMessage, replay: Replay) -> Iterator[Fields]:
             yield {"functionCall": call, **following}
         elif isinstance(part, Text) and part.text.strip():
             yield {"text": part.text, **following}
+        elif isinstance(part, Modality):
+            yield {**_media(part), **following}
         following = {}
 
 

@@ -26,6 +26,8 @@ class Gemini(HTTPLanguageModel):
     provider = "gemini"
     declared = Capabilities(candidates=False)
     replay_tags = frozenset({REPLAY_TAG})
+    media = frozenset({"image", "pdf", "audio", "video", "mime"})
+    schemes = ("http", "https", "gs")
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth"}
 
     auth: Literal["x-goog-api-key", "bearer"]

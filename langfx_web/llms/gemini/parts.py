@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from langfx_web.llms.delta import Boundary, CallEnd, CallStart, Delta, ThoughtEnd, ThoughtPiece
+from langfx_web.llms.delta import Boundary, CallEnd, CallStart, Delta, ThoughtEnd, ThoughtPiece, WholePart
 from langfx_web.llms.gemini.partial_args import PartialArgs
+from langfx_web.messages import Audio, Image, Mime, Video
 
 REPLAY_TAG = "gemini-part-v1"
 SIGNATURE = "thoughtSignature"
@@ -32,6 +33,8 @@ class Parts:
             self._call(part["functionCall"] or {}, part.get(SIGNATURE), deltas)
         elif "text" in part:
             self._say(part, deltas)
+        elif "inlineData" in part:
+            self._show(part, deltas)
         elif part:
             deltas += [Boundary(), self._kept({"block": dict(part)}, is_output=True)]
 
@@ -50,6 +53,14 @@ class Parts:
             deltas += [Boundary(), self._kept({"next": {SIGNATURE: part[SIGNATURE]}}), text, Boundary()]
         else:
             deltas += [Boundary(), self._kept({"block": dict(part)})]
+
+    def _show(self, part: Mapping[str, Any], deltas: list[Delta]) -> None:
+        """A picture or a sound that the model made."""
+        if SIGNATURE in part:
+            deltas += [Boundary(), self._kept({"next": {SIGNATURE: part[SIGNATURE]}})]
+        data, mime_type = part["inlineData"]["data"], part["inlineData"].get("mimeType") or "application/octet-stream"
+        kind = next((kind for kind in (Image, Audio, Video) if mime_type.startswith(kind.type + "/")), Mime)
+        deltas.append(WholePart(part=kind.from_base64(data, mime_type)))
 
     def _think(self, part: Mapping[str, Any], deltas: list[Delta]) -> None:
         text = part.get("text") or ""

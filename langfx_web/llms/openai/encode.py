@@ -8,12 +8,23 @@ from typing import Any, TypeAlias
 
 from langfx_web.json_text import dumps
 from langfx_web.llms.conversation import fitting_id, is_said, refuse_blank_end, texts
+from langfx_web.llms.media import address
 from langfx_web.llms.openai.schema import named
 from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import ModelRequest, results_in_call_order
 from langfx_web.llms.sampling import SamplingOptions
 from langfx_web.llms.wire_body import body_of, parameters, refuse_options
-from langfx_web.messages import AIMessage, Message, SystemMessage, Text, Thought, ToolCall, ToolDeclaration, ToolMessage
+from langfx_web.messages import (
+    AIMessage,
+    Message,
+    Modality,
+    SystemMessage,
+    Text,
+    Thought,
+    ToolCall,
+    ToolDeclaration,
+    ToolMessage,
+)
 
 Fields: TypeAlias = dict[str, Any]
 
@@ -88,13 +99,33 @@ def _conversation(messages: Sequence[Message], replay: Replay) -> list[Fields]:
     items: list[Fields] = []
     for message in results_in_call_order(messages):
         if isinstance(message, ToolMessage):
-            items.append({"type": "function_call_output", "call_id": _wire_id(message.call_id), "output": message.text})
+            output = _content(message) if message.modalities else message.text
+            items.append({"type": "function_call_output", "call_id": _wire_id(message.call_id), "output": output})
         elif isinstance(message, AIMessage):
             items += _answer(message, replay)
         elif is_said(message):
             role = "system" if isinstance(message, SystemMessage) else "user"
-            items.append({"role": role, "content": "".join(texts(message))})
+            items.append({"role": role, "content": _content(message)})
     return items
+
+
+def _content(message: Message) -> str | list[Fields]:
+    """What is said: one text, or a list of parts where there are pictures or documents among them."""
+    if not message.modalities:
+        return "".join(texts(message))
+    return [
+        _media(part) if isinstance(part, Modality) else {"type": "input_text", "text": part.text}
+        for part in message.parts
+        if isinstance(part, Modality) or (isinstance(part, Text) and part.text.strip())
+    ]
+
+
+def _media(part: Modality) -> Fields:
+    if part.type == "image":
+        return {"type": "input_image", "image_url": address(part), "detail": "auto"}
+    if part.uri is not None:
+        return {"type": "input_file", "file_url": part.uri}
+    return {"type": "input_file", "filename": "document.pdf", "file_data": address(part)}
 
 
 def _answer(message: AIMessage, replay: Replay) -> list[Fields]:

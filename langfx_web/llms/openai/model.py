@@ -27,6 +27,7 @@ class OpenAI(HTTPLanguageModel):
     provider = "openai"
     declared = Capabilities(audio=False, video=False, candidates=False)
     replay_tags = frozenset({REPLAY_TAG})
+    media = frozenset({"image", "pdf"})
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth", "organization", "project"}
 
     auth: Literal["bearer", "api-key"]

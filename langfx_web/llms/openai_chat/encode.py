@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from langfx_web.errors import UnsupportedCapabilityError
 from langfx_web.json_text import dumps
 from langfx_web.llms.conversation import fitting_id, is_said, refuse_blank_end, texts
+from langfx_web.llms.media import address
 from langfx_web.llms.openai.schema import named
 from langfx_web.llms.openai_chat.profile import ChatProfile
 from langfx_web.llms.openai_chat.reasoning_details import merged
@@ -16,7 +17,7 @@ from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import ModelRequest, results_in_call_order
 from langfx_web.llms.sampling import SamplingOptions
 from langfx_web.llms.wire_body import body_of, parameters, refuse_options
-from langfx_web.messages import AIMessage, Message, SystemMessage, Text, Thought, ToolCall, ToolMessage
+from langfx_web.messages import AIMessage, Message, Modality, SystemMessage, Text, Thought, ToolCall, ToolMessage
 
 Fields: TypeAlias = dict[str, Any]
 
@@ -84,15 +85,43 @@ def _response_format(request: ModelRequest, profile: ChatProfile) -> Fields | No
 def _conversation(messages: Sequence[Message], replay: Replay, profile: ChatProfile) -> list[Fields]:
     refuse_blank_end(messages)
     wire: list[Fields] = []
+    pictures: list[Fields] = []
     for message in results_in_call_order(messages):
         if isinstance(message, ToolMessage):
-            wire.append({"role": "tool", "tool_call_id": _wire_id(message.call_id, profile), "content": message.text})
-        elif isinstance(message, AIMessage):
+            wire.append(_result(message, profile))
+            pictures += map(_picture, message.modalities)
+            continue
+        if pictures:
+            # The wire has no place for them in a result, and wants all results of a step in a row.
+            wire.append({"role": "user", "content": pictures})
+            pictures = []
+        if isinstance(message, AIMessage):
             wire += _answer(message, replay, profile)
         elif is_said(message):
             role = profile.system_role if isinstance(message, SystemMessage) else "user"
-            wire.append({"role": role, "content": "".join(texts(message))})
-    return wire
+            wire.append({"role": role, "content": _content(message)})
+    return [*wire, {"role": "user", "content": pictures}] if pictures else wire
+
+
+def _result(message: ToolMessage, profile: ChatProfile) -> Fields:
+    notes = [f"[{part.type}: shown after the results of all tools]" for part in message.modalities]
+    content = "\n".join([*texts(message), *notes]) if notes else message.text
+    return {"role": "tool", "tool_call_id": _wire_id(message.call_id, profile), "content": content}
+
+
+def _content(message: Message) -> str | list[Fields]:
+    """What is said: one text, or a list of parts where there are pictures among them."""
+    if not message.modalities:
+        return "".join(texts(message))
+    return [
+        _picture(part) if isinstance(part, Modality) else {"type": "text", "text": part.text}
+        for part in message.parts
+        if isinstance(part, Modality) or (isinstance(part, Text) and part.text.strip())
+    ]
+
+
+def _picture(part: Modality) -> Fields:
+    return {"type": "image_url", "image_url": {"url": address(part), "detail": "auto"}}
 
 
 def _answer(message: AIMessage, replay: Replay, profile: ChatProfile) -> list[Fields]:

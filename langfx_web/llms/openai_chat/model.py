@@ -28,6 +28,7 @@ class OpenAIChat(HTTPLanguageModel):
     provider = "openai_chat"
     declared = Capabilities(pdf=False, audio=False, video=False)
     replay_tags = frozenset({REPLAY_TAG})
+    media = frozenset({"image"})
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth", "profile", "think_tags"}
 
     auth: Literal["bearer", "api-key"] | None
