@@ -160,9 +160,13 @@ class TemplateError(LangfxError, ValueError):
 
 
 class SchemaError(LangfxError, TypeError):
-    """A Python type cannot be offered to a model; `details["path"]` leads to the part that cannot."""
+    """A Python type cannot be offered to a model; `.path` has the names of the fields that lead to what cannot."""
 
     default_code = "schema_unsupported"
+
+    def __init__(self, message: str, *, path: tuple[str, ...] = ()) -> None:
+        super().__init__(message, details={"path": list(path)})
+        self.path = path
 
 
 class SchemaMismatchError(LangfxError, ValueError):

@@ -15,7 +15,7 @@ from langfx_web.clock import Clock
 from langfx_web.errors import LangfxError, ToolArgumentError, ToolNotFoundError
 from langfx_web.events import ToolEnd, ToolStart, TurnEvent
 from langfx_web.json_text import dumps
-from langfx_web.messages import ToolMessage
+from langfx_web.messages import Modality, ToolMessage
 from langfx_web.tools import PreparedCall, ToolContext, ToolOutcome, ToolRegistry, call_checksum, run_call
 
 MAX_SHOWN = 64 * 1024
@@ -138,7 +138,8 @@ class Batch:
         return event
 
     async def _finish(self, planned: PlannedCall, outcome: ToolOutcome, *, since: float | None = None) -> ToolEnd:
-        result = result_message(planned, outcome.content, is_error=outcome.is_error)
+        content = outcome.parts or (outcome.content,)
+        result = result_message(planned, *content, is_error=outcome.is_error)
         end = ToolEnd(
             id=planned.call.id,
             execution_id=planned.execution_id,
@@ -159,9 +160,9 @@ class Batch:
         return self._clock.now().isoformat(timespec="milliseconds")
 
 
-def result_message(planned: PlannedCall, content: str, *, is_error: bool) -> ToolMessage:
+def result_message(planned: PlannedCall, *content: str | Modality, is_error: bool) -> ToolMessage:
     """The message that answers a call."""
-    return ToolMessage(content, call_id=planned.call.id, name=planned.call.name, is_error=is_error)
+    return ToolMessage(*content, call_id=planned.call.id, name=planned.call.name, is_error=is_error)
 
 
 def _told(error: LangfxError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ MAX_COMMANDS = 1024
 IDLE_AFTER = 0.2
 """Seconds after the start when a worker without commands imports pydantic."""
 SCHEMAS_PACK = frozenset({"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"})
+_READS_TYPES = re.compile(r"\b(?:LfQuery|Mapping|MappingExample|Schema|query_stream|read_answer)\b")
+"""Names of ours that need pydantic in a plain call; all others wait for it themselves."""
 Message: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[Message, Outlet], Awaitable[None]]
 
@@ -183,7 +186,7 @@ class Dispatch:
     async def _prepare_for(self, setup: Mapping[str, Any]) -> None:
         """Load what the page names and its modules import.
 
-        Whoever uses a `Schema` by hand may do so without awaiting anything.
+        Whoever uses what reads types without awaiting anything, such as a `Schema` by hand, may do so.
         """
         sources = [module["source"] for module in setup["modules"]]
         imported = Modules.imported_names(sources)
@@ -191,7 +194,7 @@ class Dispatch:
             await self._wait_for("extra")
         if imported & SCHEMAS_PACK:
             await self._wait_for("schemas")
-        self._calls_need_schemas = any("Schema" in source for source in sources)
+        self._calls_need_schemas = any(_READS_TYPES.search(source) for source in sources)
         own = {stem_of(module["url"]) for module in setup["modules"]}
         others = missing(imported - own - SCHEMAS_PACK - sys.stdlib_module_names)
         await self._packages.load(setup.get("packages", []), setup.get("wheels", []), others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from langfx_web.errors import InvalidArgumentError, MappingError, OutputMismatchError
 from langfx_web.llms import LanguageModel
@@ -21,11 +21,20 @@ What you are given is an object under way: MISSING stands where it is your part 
 Write the whole object, and keep everything that is given as it is."""
 
 
+Value = TypeVar("Value")
+Default = TypeVar("Default")
+
+
 class _Completion(LfQuery):
     """Reads an answer with everything that was given in its place, whatever the model made of it."""
 
     def __init__(
-        self, partial: Partial, *, protocol: ProtocolName = "python", system_message: str | None = None, **options: Any
+        self,
+        partial: Partial[Any],
+        *,
+        protocol: ProtocolName = "python",
+        system_message: str | None = None,
+        **options: Any,
     ) -> None:
         schema = Schema.of(partial.type)
         text = as_input(marked(partial, schema), schema, protocol_of(protocol))
@@ -38,8 +47,12 @@ class _Completion(LfQuery):
         return self.schema.build(completed(self.partial, tree, self.schema, self.protocol), protocol=self.protocol.name)
 
 
+@overload
+async def complete(partial: Partial[Value], *, default: Default, **options: Any) -> Value | Default: ...
+@overload
+async def complete(partial: Partial[Value], **options: Any) -> Value: ...
 async def complete(
-    partial: Partial,
+    partial: Partial[Any],
     *,
     lm: LanguageModel | None = None,
     default: Any = RAISE,
@@ -63,7 +76,7 @@ async def complete(
         return default
 
 
-def _whole(partial: Partial, schema: Schema) -> Any:
+def _whole(partial: Partial[Any], schema: Schema) -> Any:
     try:
         return schema.build(completed(partial, None, schema, protocol_of("python")), protocol="python")
     except OutputMismatchError as error:

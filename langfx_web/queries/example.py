@@ -51,7 +51,7 @@ class MappingExample:
             raise _invalid(index, "it has no output")
         wanted = self.schema or schema
         try:
-            output = wanted.validate(_plain(self.output, wanted))
+            output = wanted.validate(self.output)
         except SchemaMismatchError as error:
             raise _invalid(index, f"its output does not fit: {error.message}") from error
         return self.replace(output=output, schema=wanted)
@@ -64,7 +64,3 @@ class MappingExample:
 
 def _invalid(index: int, why: str) -> InvalidValueError:
     return InvalidValueError(f"example {index}: {why}", code="invalid_example", details={"index": index})
-
-
-def _plain(output: Any, schema: Schema) -> Any:
-    return output if isinstance(output, (dict, list, str, int, float, type(None))) else schema.dump(output)

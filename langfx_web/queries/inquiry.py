@@ -17,10 +17,8 @@ from langfx_web.queries.langfunc import model_of
 from langfx_web.queries.layout import LABELS, section
 from langfx_web.queries.lfquery import LfQuery
 from langfx_web.queries.prompts import spoken
-from langfx_web.schemas import Schema
+from langfx_web.schemas import NativeSchema, Schema
 from langfx_web.templates import Template
-
-_OPEN = Schema(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +34,7 @@ class Inquiry:
     schema: Schema | None = None
     protocol: Protocol = PROTOCOLS["python"]
     limits: ParseLimits = DEFAULT_LIMITS
-    native: Any = None
+    native: NativeSchema | None = None
     sampling: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -56,7 +54,7 @@ class Inquiry:
             return answer.text
         if self.native is None:
             return self.protocol.read(answer.text, self.schema, limits=self.limits)
-        tree = PROTOCOLS["json"].tree(answer.text, _OPEN, limits=self.limits)
+        tree = PROTOCOLS["json"].tree(answer.text, Schema.of(dict[str, Any]), limits=self.limits)
         return self.schema.build(self.native.decode(tree), protocol="json")
 
 
@@ -93,7 +91,7 @@ def inquiry(
         sampling=sampling,
     )
     if wanted is None or not is_typed or native_structured_output:
-        native: Any = wanted.native(strict=True) if wanted and native_structured_output else None  # type: ignore[attr-defined]
+        native = wanted.native(strict=True) if wanted and native_structured_output else None
         said = spoken(prompt, vars=vars, protocol=PROTOCOLS["json"] if native else way)
         return question(message=_plain(said, context, system_message, way), native=native)
     mapping = LfQuery(

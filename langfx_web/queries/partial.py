@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from langfx_web.errors import InvalidArgumentError, SchemaMismatchError
 from langfx_web.protocols import Protocol
 from langfx_web.queries.marks import MISSING
 from langfx_web.schemas import Schema
-from langfx_web.schemas.compiling import fields
+from langfx_web.schemas.declared import fields
 from langfx_web.schemas.tree import MarkNode, ObjectNode
 
 Path: TypeAlias = tuple[str | int, ...]
 
 
-class Partial:
+Value = TypeVar("Value")
+
+
+class Partial(Generic[Value]):
     """An object of a class under way: `Partial(Trip, city="Oslo", days=[Partial(Day, number=1)])`.
 
     Values are as the class has them, `MISSING`, or further partial objects, also inside lists, tuples and dicts. A
@@ -25,7 +28,7 @@ class Partial:
 
     __slots__ = ("given", "type")
 
-    def __init__(self, type: Any, /, **given: Any) -> None:
+    def __init__(self, type: type[Value], /, **given: Any) -> None:
         known = {field.name: field for field in fields(type, ()) if not field.is_hidden}
         for name, value in given.items():
             if name not in known:
@@ -74,7 +77,7 @@ def completed(value: Any, tree: Any, schema: Schema, protocol: Protocol) -> Any:
     return tuple(found) if isinstance(tree, tuple) else found
 
 
-def _object(partial: Partial, tree: Any, schema: Schema, protocol: Protocol) -> Any:
+def _object(partial: Partial[Any], tree: Any, schema: Schema, protocol: Protocol) -> Any:
     if protocol.name == "json":
         written = dict(tree) if isinstance(tree, dict) else {}
         return _filled(partial, written, schema.aliases(_name(partial.type, schema)), schema, protocol)
@@ -85,7 +88,7 @@ def _object(partial: Partial, tree: Any, schema: Schema, protocol: Protocol) -> 
 
 
 def _filled(
-    partial: Partial, written: dict[str, Any], names: Mapping[str, str], schema: Schema, protocol: Protocol
+    partial: Partial[Any], written: dict[str, Any], names: Mapping[str, str], schema: Schema, protocol: Protocol
 ) -> dict[str, Any]:
     for name, value in partial.given.items():
         if value is not MISSING:
@@ -114,7 +117,7 @@ def _has_gaps(value: Any) -> bool:
     return value is MISSING or isinstance(value, Partial)
 
 
-def _node(partial: Partial, schema: Schema, members: dict[str, Any]) -> ObjectNode:
+def _node(partial: Partial[Any], schema: Schema, members: dict[str, Any]) -> ObjectNode:
     return ObjectNode(_name(partial.type, schema), (), members)
 
 

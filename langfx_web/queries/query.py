@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 from langfx_web.errors import MappingError
 from langfx_web.llms import LanguageModel
@@ -14,7 +14,20 @@ from langfx_web.queries.example import MappingExample
 from langfx_web.queries.inquiry import inquiry
 from langfx_web.queries.marks import RAISE
 
+Value = TypeVar("Value")
+Default = TypeVar("Default")
 
+
+@overload
+async def query(prompt: Any, schema: Any = None, *, returns_message: Literal[True], **options: Any) -> AIMessage: ...
+@overload
+async def query(prompt: Any, schema: type[Value], *, default: Default, **options: Any) -> Value | Default: ...
+@overload
+async def query(prompt: Any, schema: type[Value], **options: Any) -> Value: ...
+@overload
+async def query(prompt: Any, schema: None = None, **options: Any) -> str: ...
+@overload
+async def query(prompt: Any, schema: Any, **options: Any) -> Any: ...
 async def query(
     prompt: Any,
     schema: Any = None,

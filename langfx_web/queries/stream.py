@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 from langfx_web.deadline import deadline_after
 from langfx_web.errors import DeadlineExceededError, InvalidArgumentError, MappingError, OutputLimitError
@@ -29,6 +29,7 @@ from langfx_web.queries.example import MappingExample
 from langfx_web.queries.inquiry import Inquiry, inquiry
 from langfx_web.queries.waiting import Waiting
 from langfx_web.queries.wrapped import reader_of
+from langfx_web.schemas import pydantic_arrived
 from langfx_web.transport.base import Reading
 from langfx_web.transport.timeouts import Watch
 
@@ -37,6 +38,8 @@ LONGEST_PIECE = 1024
 
 BUSY = 0.025
 """Seconds of work after which the event loop gets a turn, and a wait after which it has had one."""
+
+Value = TypeVar("Value")
 
 Piece: TypeAlias = str | ThoughtDelta | AIMessage
 """What an answer arrives as: text, reasoning, and at last the whole message."""
@@ -169,10 +172,12 @@ class QueryStream:
         try:
             if self._clock.monotonic() >= self._turn_due:
                 await self._give_turn()
+            if not self._pieces:
+                await self._wait_for_pieces()
+            elif self._question.schema is not None and isinstance(self._pieces[0], AIMessage):
+                await self._until(pydantic_arrived)
             if self._pieces:
                 self._take(self._pieces.popleft())
-            else:
-                await self._wait_for_pieces()
         except Exception as error:  # noqa: BLE001  # a failure is an event
             self._end(GenerationFailed(error=error))
         except BaseException:
@@ -185,17 +190,20 @@ class QueryStream:
 
     async def _wait_for_pieces(self) -> None:
         started = self._clock.monotonic()
-        left = None if self._deadline is None else self._deadline - started
-        if left is not None and left <= 0:
-            raise _too_late()
-        chunks: list[StreamChunk] = []
-        with self._waiting, self._watch.limit(left, _too_late):
-            chunks = await self._source.arrived()
-        if self._state == "open":
-            self._pieces.extend(_pieces(chunks))
+        self._pieces.extend(_pieces(await self._until(self._source.arrived) or ()))
         now = self._clock.monotonic()
         if now - started >= BUSY:
             self._turn_due = now + BUSY
+
+    async def _until(self, arrives: Callable[[], Awaitable[Value]]) -> Value | None:
+        """What was waited for, in time; None where the query was cancelled meanwhile."""
+        left = None if self._deadline is None else self._deadline - self._clock.monotonic()
+        if left is not None and left <= 0:
+            raise _too_late()
+        value = None
+        with self._waiting, self._watch.limit(left, _too_late):
+            value = await arrives()
+        return value if self._state == "open" else None
 
     def _take(self, piece: Piece) -> None:
         if isinstance(piece, ThoughtDelta):

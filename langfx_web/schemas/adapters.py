@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from langfx_web.errors import SchemaError
+from langfx_web.json_text import dumps
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -22,11 +23,11 @@ def load_pydantic() -> None:
 
 def adapter(type_: Any) -> Adapter:
     """A pydantic adapter of any type it can describe; `schema_unsupported` for the rest."""
-    from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter
+    from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
 
     try:
         return TypeAdapter(type_)
-    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeError) as error:
+    except (PydanticUserError, PydanticUndefinedAnnotation, TypeError) as error:
         raise SchemaError(f"{type_!r} cannot be described to a model: {error}") from error
 
 
@@ -59,13 +60,19 @@ def as_text(value: Any) -> Any:
     return _cached(type_).dump_python(value, mode="json")
 
 
-def is_text(type_: Any) -> bool:
-    """Whether JSON has the type's values as text; False for types that pydantic does not know."""
+def from_text(type_: Any, value: Any) -> Any:
+    """The value of a type that JSON has as text; pydantic's own error where the text is no such value."""
+    return _cached(type_).validate_json(dumps(value), strict=True)
+
+
+def text_schema(type_: Any) -> dict[str, Any] | None:
+    """The JSON Schema of a type whose values JSON has as text; None for other types."""
     try:
-        found = _cached(type_).json_schema(mode="serialization")
+        written = _cached(type_).json_schema(mode="serialization")
+        read: dict[str, Any] = _cached(type_).json_schema(mode="validation")
     except (SchemaError, ValueError, TypeError):
-        return False
-    return found.get("type") == "string"
+        return None
+    return read if written.get("type") == "string" else None
 
 
 def record_type(name: str, members: Mapping[str, tuple[Any, Any]]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from langfx_web.errors import JSONTextError, SchemaError
 from langfx_web.json_text import check_depth, is_unambiguous
 from langfx_web.schemas import adapters
-from langfx_web.schemas.forms import ClassForm
+from langfx_web.schemas.objects import ClassForm
 
 _SCALARS = frozenset({"int", "float", "bool", "str", "none", "date", "datetime", "time", "timedelta", "uuid"})
 _ANYTHING = {"type": "any"}

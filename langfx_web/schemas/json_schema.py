@@ -1,4 +1,4 @@
-"""JSON Schema documents (2020-12): made portable, and plain values checked against them.
+"""JSON Schema documents (2020-12): plain values checked against them, and what wires blur settled by them.
 
 Checked keywords: type, enum, const, properties, required, additionalProperties, items, prefixItems, minItems, maxItems,
 uniqueItems, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, anyOf,
@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from langfx_web.errors import JSONTextError, SchemaError
 from langfx_web.json_text import Path, dumps, loads
-
-_NESTED = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
-_NESTED_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_NESTED_MAPS = ("properties", "$defs", "patternProperties", "dependentSchemas")
 
 _KINDS: dict[str, Callable[[object], bool]] = {
     "object": lambda value: isinstance(value, dict),
@@ -45,56 +42,34 @@ class Problem:
         return {"type": self.type, "path": list(self.path), "message": self.message}
 
 
-def portable(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy without generated titles, in which every object with properties is closed unless it says otherwise."""
-
-    def visit(schema: Any) -> Any:
-        if not isinstance(schema, Mapping):
-            return schema
-        result: dict[str, Any] = {}
-        for keyword, value in schema.items():
-            if keyword == "title":
-                continue
-            if keyword in _NESTED:
-                result[keyword] = visit(value)
-            elif keyword in _NESTED_LISTS:
-                result[keyword] = [visit(member) for member in value]
-            elif keyword in _NESTED_MAPS:
-                result[keyword] = {name: visit(member) for name, member in value.items()}
-            else:
-                result[keyword] = value
-        if "properties" in result:
-            result.setdefault("additionalProperties", False)
-        return result
-
-    visited: dict[str, Any] = visit(document)
-    return visited
-
-
 def settle(document: Mapping[str, Any], value: Any) -> Any:
     """The value with what wires cannot tell apart settled by the schema, nothing else converted.
 
     An integral number is an integer where one is wanted; a text that parses to a wanted array or object is that, once.
     """
-    schema = _resolve(document, document)
-    return _settle(document, schema, value)
+    with _refusing_bad_documents():
+        return _settle(document, _resolve(document, document), value)
 
 
 def _settle(root: Mapping[str, Any], schema: Mapping[str, Any], value: Any) -> Any:
-    kinds = _kinds(schema)
+    arms = [_resolve(root, arm) for arm in schema.get("anyOf", ())] or [schema]
+    kinds = set[str]().union(*map(_kinds, arms))
     if isinstance(value, float) and "integer" in kinds and "number" not in kinds and value.is_integer():
         return int(value)
     if isinstance(value, str) and kinds & {"array", "object"} and "string" not in kinds:
         value = _decoded(value, kinds)
+    kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
+    fitting = [arm for arm in arms if not _kinds(arm) or kind in _kinds(arm)]
+    if kind is None or len(fitting) != 1:
+        return value
     if isinstance(value, dict):
-        members = schema.get("properties", {})
+        members = fitting[0].get("properties", {})
         return {
             key: _settle(root, _resolve(root, members[key]), member) if key in members else member
             for key, member in value.items()
         }
-    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        return [_settle(root, _resolve(root, schema["items"]), member) for member in value]
-    return value
+    items = fitting[0].get("items")
+    return [_settle(root, _resolve(root, items), member) for member in value] if isinstance(items, Mapping) else value
 
 
 def _decoded(text: str, kinds: set[str]) -> Any:
@@ -111,8 +86,23 @@ def _kinds(schema: Mapping[str, Any]) -> set[str]:
 
 
 def check(document: Mapping[str, Any], value: Any) -> list[Problem]:
-    """Everything about a plain value that does not fit the document, in reading order."""
-    return list(_check(document, document, value, ()))
+    """Everything about a plain value that does not fit the document, in reading order.
+
+    `SchemaError` where the document is no schema.
+    """
+    with _refusing_bad_documents():
+        return list(_check(document, document, value, ()))
+
+
+@contextmanager
+def _refusing_bad_documents() -> Iterator[None]:
+    """What is no schema fails in as many ways as there are keywords."""
+    try:
+        yield
+    except (TypeError, AttributeError, ValueError, re.error) as error:
+        if isinstance(error, SchemaError):
+            raise
+        raise SchemaError(f"not a JSON Schema: {error}") from error
 
 
 def _check(root: Mapping[str, Any], schema: Any, value: Any, path: Path) -> Iterator[Problem]:

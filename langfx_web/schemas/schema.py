@@ -1,37 +1,51 @@
-"""A wanted type: what a model is told of it, and how a plain JSON value becomes it."""
+"""A wanted type: what a model is told of it, and how values become it."""
 
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from langfx_web.errors import OutputMismatchError, SchemaError, SchemaMismatchError
-from langfx_web.json_text import dumps
-from langfx_web.schemas import adapters
+from langfx_web.errors import NotPortableError, OutputMismatchError, SchemaError, SchemaMismatchError
+from langfx_web.json_text import check_value, dumps
+from langfx_web.schemas import adapters, declared
 from langfx_web.schemas.compiling import Compiled
 from langfx_web.schemas.direct import Direct, direct
-from langfx_web.schemas.forms import Reading
-from langfx_web.schemas.json_schema import check, portable, settle
+from langfx_web.schemas.documents import Document, Writer, whole
+from langfx_web.schemas.form import Reading, Source, is_same, note
+from langfx_web.schemas.json_schema import check
+from langfx_web.schemas.native import NativeSchema, native
 from langfx_web.schemas.python_types import python_type
+from langfx_web.schemas.written import tree_of, written
 
 
 class Schema:
-    """A Python type, or a JSON Schema document, that values are read into and written from.
+    """A Python type that values are read into and written from; `schema_unsupported` says where it cannot be.
 
-    Nothing is loaded or built before first use. `validate` never converts between kinds: `"5"` is no int, `1` no bool.
+    `name` and `description` are for the model, and are those of the type unless given. With `subclasses=False` a class
+    stands for itself alone. Building looks at annotations; pydantic is loaded when the first value is made.
     """
 
-    def __init__(self, type_: Any, *, subclasses: bool = True) -> None:
+    def __init__(
+        self, type_: Any, *, name: str | None = None, description: str | None = None, subclasses: bool = True
+    ) -> None:
         self.type = type_
+        self._name = name
+        self._description = description
         self._subclasses = subclasses
+        self._look()
+
+    def _look(self) -> None:
+        """Refuse the type at once where it cannot be offered to a model."""
+        _ = self._compiled
 
     @staticmethod
     def of(type_: Any) -> Schema:
-        """A schema as it is, or the schema of a type."""
-        return type_ if isinstance(type_, Schema) else Schema(type_)
+        """A schema as it is, or the schema of a type: the last 256 are kept, until a class gets a new subclass."""
+        return type_ if isinstance(type_, Schema) else _KEPT.schema(type_)
 
     @staticmethod
     def from_json_schema(document: Mapping[str, Any]) -> DocumentSchema:
@@ -39,15 +53,14 @@ class Schema:
         return DocumentSchema(document)
 
     @cached_property
-    def _adapter(self) -> adapters.Adapter:
-        return adapters.adapter(self.type)
+    def name(self) -> str:
+        """A name of letters, digits and `_`, at most 64."""
+        return self._name or re.sub(r"[^A-Za-z0-9_]+", "_", declared.spelled(self.type)).strip("_")[:64] or "value"
 
-    @cached_property
-    def _document(self) -> dict[str, Any]:
-        try:
-            return portable(self._adapter.json_schema(by_alias=True))
-        except (TypeError, ValueError) as error:
-            raise SchemaError(f"{self.type!r} has no JSON Schema: {error}") from error
+    @property
+    def description(self) -> str | None:
+        """What the model is told of the whole value."""
+        return self._description or declared.description(self._compiled.root.notes) or None
 
     @property
     def is_text(self) -> bool:
@@ -58,8 +71,12 @@ class Schema:
     def _compiled(self) -> Compiled:
         return Compiled(self.type, subclasses=self._subclasses)
 
-    @property
-    def classes(self) -> Mapping[str, type]:
+    @cached_property
+    def _adapter(self) -> adapters.Adapter:
+        return adapters.adapter(self.type)
+
+    @cached_property
+    def classes(self) -> Mapping[str, Any]:
         """The classes that an answer may call, by the name that it knows them by."""
         return {name: form.type for name, form in self._compiled.classes.items()}
 
@@ -86,7 +103,7 @@ class Schema:
     @cached_property
     def python_type(self) -> str:
         """What a model is told of the type in the python protocol: an annotation, and the classes that it names."""
-        return python_type(self.type, self._compiled)
+        return python_type(self._compiled, self.description or "")
 
     @cached_property
     def _direct(self) -> Direct | None:
@@ -99,48 +116,75 @@ class Schema:
         """
         return None if self._direct is None else self._direct.read(text, max_depth=max_depth)
 
-    def build(self, tree: Any, *, protocol: str) -> Any:
-        """The typed value of a tree that a protocol read; `output_mismatch` with all problems where it does not fit."""
-        compiled = self._compiled
-        reading = Reading(is_python=protocol == "python", classes=compiled.classes, enums=compiled.enums)
-        fit = compiled.root.fit(tree, (), reading)
-        if fit is not None:
-            try:
-                return adapters.made(self.type, fit.value)
-            except ValueError as error:
-                reading.problems += adapters.problems(error) or []
-        first = reading.problems[0]
-        path = tuple(first["path"])
-        where = f" at {'.'.join(map(str, path))}" if path else ""
-        raise OutputMismatchError(f"{first['message']}{where}", path=path, problems=reading.problems)
+    @cached_property
+    def _document(self) -> Document:
+        writer = Writer(self._compiled)
+        return whole(writer.root(), writer.definitions, self._description or "")
 
     def json_schema(self) -> dict[str, Any]:
         """The portable JSON Schema: closed objects, no generated titles, recursion by local reference."""
         return self._document
 
+    def native(self, strict: bool = True) -> NativeSchema:
+        """The schema as providers take it for structured output.
+
+        With `strict` every field is asked for, and null stands for a default; what has no such form is
+        `schema_unsupported` with its path.
+        """
+        return native(self._compiled, strict=strict, description=self._description or "")
+
+    def build(self, tree: Any, *, protocol: str) -> Any:
+        """The typed value of a tree that a protocol read; `output_mismatch` with all problems where it does not fit."""
+        value, problems = self._read(tree, "python" if protocol == "python" else "json")
+        if problems:
+            path = tuple(problems[0]["path"])
+            where = f" at {'.'.join(map(str, path))}" if path else ""
+            raise OutputMismatchError(f"{problems[0]['message']}{where}", path=path, problems=problems)
+        return value
+
     def validate(self, value: Any) -> Any:
-        """The typed value of a plain JSON value; `SchemaMismatchError` with all problems."""
-        value = settle(self._document, value)
+        """The typed value of plain data or of the app's own values, kinds never converted.
+
+        An instance that fits stays as it is. `SchemaMismatchError` has all problems.
+        """
+        typed, problems = self._read(value, "app")
+        if problems:
+            raise _mismatch(problems)
+        return typed
+
+    def _read(self, tree: Any, source: Source) -> tuple[Any, list[dict[str, Any]]]:
+        compiled = self._compiled
+        reading = Reading(source=source, classes=compiled.classes, enums=compiled.enums)
+        fit = compiled.root.fit(tree, (), reading)
+        if fit is None:
+            return None, reading.problems
         try:
-            typed = self._adapter.validate_json(dumps(value), strict=True)
+            made = self._adapter.validate_python(fit.value, by_name=True, by_alias=False)
         except ValueError as error:
             found = adapters.problems(error)
             if found is None:
                 raise
-            raise _mismatch(found) from None
-        extra = [problem for problem in check(self._document, value) if problem.type == "extra_forbidden"]
-        if extra:
-            raise _mismatch([problem.to_plain() for problem in extra])
-        return typed
+            note(found, fit.value, (), reading)
+            return None, reading.problems
+        if compiled.root.is_blurred and made == fit.value and not is_same(made, fit.value):
+            return fit.value, []
+        return made, []
 
     def dump(self, value: Any) -> Any:
         """The plain JSON value of a typed one; `SchemaMismatchError` where it is not of this type."""
+        typed = self.validate(value)
         try:
-            typed = self._adapter.validate_python(value, strict=True)
-            return self._adapter.dump_python(typed, mode="json", by_alias=True)
-        except ValueError as error:
-            found = adapters.problems(error)
-            raise _mismatch(found or [{"type": "not_json", "path": [], "message": str(error)}]) from error
+            plain = written(typed, self._compiled)
+            check_value(plain)
+        except NotPortableError as error:
+            raise _mismatch([{"type": "not_json", "path": list(error.path), "message": str(error)}]) from error
+        except (SchemaError, ValueError) as error:
+            raise _mismatch([{"type": "not_json", "path": [], "message": str(error)}]) from error
+        return plain
+
+    def tree(self, value: Any) -> Any:
+        """The tree that a value of the type would be built from, as a protocol writes it."""
+        return tree_of(value, self._compiled)
 
 
 class DocumentSchema(Schema):
@@ -166,11 +210,7 @@ class DocumentSchema(Schema):
 
         `SchemaError` where the document is no schema.
         """
-        try:
-            value = settle(self._given, value)
-            found = check(self._given, value)
-        except (TypeError, AttributeError, ValueError, re.error) as error:
-            raise SchemaError(f"not a JSON Schema: {error}") from error
+        found = check(self._given, value)
         if found:
             raise _mismatch([problem.to_plain() for problem in found])
         return value
@@ -178,6 +218,36 @@ class DocumentSchema(Schema):
     def dump(self, value: Any) -> Any:
         """The same as `validate`."""
         return self.validate(value)
+
+
+class Kept:
+    """The schemas of the types that were asked for last."""
+
+    def __init__(self, most: int = 256) -> None:
+        self._most = most
+        self._schemas: OrderedDict[Any, Schema] = OrderedDict()
+
+    def schema(self, type_: Any) -> Schema:
+        """The schema of a type; types that are equal but not written alike have one each."""
+        key = (_hashable(type_), repr(type_))
+        schema = self._schemas.get(key)
+        if schema is None or not schema._compiled.is_current:
+            schema = self._schemas[key] = Schema(type_)
+            if len(self._schemas) > self._most:
+                self._schemas.popitem(last=False)
+        self._schemas.move_to_end(key)
+        return schema
+
+
+def _hashable(type_: Any) -> Any:
+    try:
+        hash(type_)
+    except TypeError:
+        return id(type_)  # the schema keeps the type, so that nothing else gets its id
+    return type_
+
+
+_KEPT = Kept()
 
 
 def _mismatch(problems: list[dict[str, Any]], most: int = 10) -> SchemaMismatchError:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from langfx_web.errors import InvalidValueError
 from langfx_web.schemas import adapters
+from langfx_web.schemas.compiling import Compiled
 from langfx_web.schemas.schema import Schema
 
 _SECTION = re.compile(r"^(\s*)(Args|Arguments|Parameters):\s*$")
@@ -66,18 +67,32 @@ class ArgumentsSchema(Schema):
     """The arguments of one function; validated values are a dict by parameter name."""
 
     def __init__(self, name: str, members: Mapping[str, tuple[Any, Any]]) -> None:
-        super().__init__(None)
-        self._name = name
         self._members = dict(members)
+        super().__init__(dict, name=name)
+
+    def _look(self) -> None:
+        """Declaring a tool loads nothing: its arguments are looked at when a model is told of them."""
+
+    @cached_property
+    def _record(self) -> Any:
+        return adapters.record_type(self.name, self._members)
+
+    @cached_property
+    def _compiled(self) -> Compiled:
+        return Compiled(self._record)
 
     @cached_property
     def _adapter(self) -> adapters.Adapter:
-        return adapters.adapter(adapters.record_type(self._name, self._members))
+        return adapters.adapter(self._record)
 
     def validate(self, value: Any) -> dict[str, Any]:
         """The arguments by name, defaults filled in."""
         record = super().validate(value)
         return {name: getattr(record, f"arg_{name}") for name in self._members}
+
+    def dump(self, value: Any) -> Any:
+        """The JSON form of arguments by name."""
+        return super().dump(value)
 
 
 def parameter_texts(docstring: str) -> dict[str, str]:

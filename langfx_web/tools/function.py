@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 from langfx_web.errors import InvalidValueError
+from langfx_web.messages import Modality
 from langfx_web.schemas import Signature, first_paragraph
 from langfx_web.tools.context import ToolContext
 from langfx_web.tools.tool import Tool
@@ -53,7 +54,12 @@ def _from_function(
         name=name or function.__name__,
         description=description or first_paragraph(inspect.getdoc(function) or ""),
         input=lambda: signature.arguments,
-        output=lambda: signature.output,
+        output=lambda: None if _has_media(signature.hints.get("return")) else signature.output,
         function=call,
         **options,
     )
+
+
+def _has_media(hint: Any) -> bool:
+    """Whether a return annotation has media in it, which have no JSON form."""
+    return (isinstance(hint, type) and issubclass(hint, Modality)) or any(map(_has_media, get_args(hint)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from langfx_web.errors import LangfxError, ToolExecutionError, ToolNotFoundError, ToolOutputError, ToolTimeoutError
 from langfx_web.masking import masked
+from langfx_web.messages import Modality
 from langfx_web.tools.context import ToolContext
 from langfx_web.tools.tool import PreparedCall, ToolResult
 
@@ -16,9 +17,13 @@ MAX_CONTENT = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
-    """How a call ended: the text for the model, whether that was cut, and the error behind it where it failed."""
+    """How a call ended: the text for the model, whether that was cut, and the error behind it where it failed.
+
+    `parts` has texts and media in order where there are media.
+    """
 
     content: str
+    parts: tuple[str | Modality, ...] = ()
     is_error: bool = False
     is_cut: bool = False
     error: LangfxError | None = None
@@ -64,8 +69,14 @@ def _outcome(prepared: PreparedCall, task: asyncio.Task[ToolResult]) -> ToolOutc
         failure.__cause__ = error
         return _failed(failure)
     result = task.result()
-    content = fitted(result.content)
-    return ToolOutcome(content=content, is_error=result.is_error, is_cut=content != result.content)
+    parts = tuple(part if isinstance(part, Modality) else fitted(part) for part in result.parts)
+    texts = [part for part in parts if isinstance(part, str)]
+    return ToolOutcome(
+        content="".join(texts),
+        parts=parts if len(texts) < len(parts) else (),
+        is_error=result.is_error,
+        is_cut=parts != result.parts,
+    )
 
 
 def failure_text(error: BaseException, tool: str) -> str:

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 from langfx_web.errors import InvalidValueError, SchemaMismatchError, ToolArgumentError, ToolOutputError
 from langfx_web.json_text import dumps, plain
-from langfx_web.messages import Text, ToolCall, ToolDeclaration
-from langfx_web.schemas import DocumentSchema, Schema
+from langfx_web.messages import Modality, Text, ToolCall, ToolDeclaration
+from langfx_web.schemas import DocumentSchema, Schema, settle
 from langfx_web.tools.checksum import call_checksum
 from langfx_web.tools.context import ToolContext
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 RESERVED_PREFIX = "artifact_"
 MAX_TEXT = 64 * 1024
+MAX_MEDIA = 8
+MAX_MEDIA_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool wants the model to be told: a text, and whether it reports a failure."""
+    """What a tool wants the model to be told: a text, or texts and media in order, and whether it reports a failure."""
 
-    content: str
+    content: str | Sequence[str | Modality]
     is_error: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, str) and not _are_parts(self.content):
+            raise InvalidValueError("the content of a result must be a str, or a list of str and media")
+
+    @property
+    def parts(self) -> tuple[str | Modality, ...]:
+        """The content in order."""
+        return (self.content,) if isinstance(self.content, str) else tuple(self.content)
 
 
 class Tool:
@@ -123,25 +134,35 @@ class Tool:
             message = "The arguments are not a JSON object"
             problem = {"type": "json_invalid", "path": [], "message": message}
             raise ToolArgumentError(message, tool=self.name, details={"problems": [problem]})
+        schema = self._input()
         try:
-            arguments = self._input().validate(call.args)
-            written = self._input().dump(arguments)
+            arguments = schema.validate(settle(schema.json_schema(), call.args))
+            written = schema.dump(arguments)
         except SchemaMismatchError as error:
             raise ToolArgumentError(str(error), tool=self.name, details=error.details) from None
         return PreparedCall(tool=self, call=call, arguments=arguments, input=written, checksum=call_checksum(call))
 
     async def run(self, arguments: dict[str, Any], context: ToolContext) -> ToolResult:
-        """Call the function and write its value for the model; `ToolOutputError` where it has no JSON form."""
+        """Call the function and write its value for the model; `ToolOutputError` where it has no JSON form.
+
+        Media, alone or in a list with texts, are shown to the model as they are.
+        """
         value = self._function(arguments, context)
         if inspect.isawaitable(value):
             value = await value
-        return self._written(value)
+        result = self._written(value)
+        self._check_media([part for part in result.parts if isinstance(part, Modality)])
+        return result
 
     def _written(self, value: Any) -> ToolResult:
         if isinstance(value, ToolResult):
             return value
         if isinstance(value, Text):
             return ToolResult(value.text)
+        if isinstance(value, Modality):
+            return ToolResult([value])
+        if _are_parts(value) and any(isinstance(item, Modality) for item in value):
+            return ToolResult(value)
         schema = None if self._output is None else self._output()
         try:
             value = plain(value) if schema is None else schema.dump(value)
@@ -149,6 +170,14 @@ class Tool:
         except ValueError as error:
             message = f"the tool ran, but its result cannot be passed on: {error}"
             raise ToolOutputError(message, tool=self.name) from error
+
+    def _check_media(self, media: Sequence[Modality]) -> None:
+        size = sum(len(part.data or b"") for part in media)
+        if len(media) > MAX_MEDIA or size > MAX_MEDIA_BYTES:
+            raise ToolOutputError(
+                f"the tool ran, but its {len(media)} media of {size} bytes are more than {MAX_MEDIA} of 8 MiB together",
+                tool=self.name,
+            )
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
@@ -163,6 +192,10 @@ class PreparedCall:
     arguments: dict[str, Any]
     input: dict[str, Any]
     checksum: str
+
+
+def _are_parts(value: object) -> TypeGuard[Sequence[str | Modality]]:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, (str, Modality)) for item in value)
 
 
 def _checked_name(name: str) -> str:

@@ -54,6 +54,16 @@ class Order(pg.Object):
     items: list[Item]
 
 
+class Ask(lf.Action):
+    async def call(self, session: lf.Session) -> Any:
+        return await session.query(PROMPT, orders.Person, vars=ABOUT)
+
+
+class TheirAsk(langfun.agentic.Action):
+    def call(self, session: Any, *, lm: Any, **_: Any) -> Any:
+        return session.query(PROMPT, Person, lm=lm, **ABOUT)
+
+
 def rows() -> Iterator[tuple[str, Call, Call]]:
     """What is measured: a name, our call, langfun's call."""
     yield from _queries()
@@ -62,13 +72,16 @@ def rows() -> Iterator[tuple[str, Call, Call]]:
 
 
 def _queries() -> Iterator[tuple[str, Call, Call]]:
-    """Whole queries, from the template to the value."""
+    """Whole queries, from the template to the value; one of them in an action with a session of its own."""
     for name, ours, wanted, texts in (
         ("query", orders.Person, Person, PERSON_TEXTS),
         ("query_hundred", orders.Order, Order, order_texts(100)),
     ):
         for suffix, kind in (("", "python"), ("_json", "json")):
             yield f"{name}{suffix}", _our_query(ours, kind, texts[kind]), _their_query(wanted, kind, texts[kind])
+    text = PERSON_TEXTS["python"]
+    our_lm, their_lm = lf.testing.StaticResponse(text), StaticResponse(text)
+    yield "action", lambda: Ask().invoke(lm=our_lm), lambda: TheirAsk()(lm=their_lm, show_progress=False)
     yield "query_text", _our_query(None, "python", "He is old."), _their_query(None, "python", "He is old.")
 
 

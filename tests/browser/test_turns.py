@@ -1,10 +1,12 @@
 """Turns on the real bundle: text, tools in Python and on the page, cancelling, several at once."""
 
 import json
+from base64 import b64encode
 from itertools import pairwise
 
 from tests.browser.provider import Call, Provider, Text, answers, calls, says, tool_results
 from tests.browser.tab import Tab
+from tests.messages.pictures import PNG
 
 
 def test_text_arrives_as_the_server_sends_it(tab: Tab, provider: Provider) -> None:
@@ -69,6 +71,27 @@ def test_session_remembers(tab: Tab, provider: Provider) -> None:
     sent = json.dumps(provider.bodies("what is my name?")[0]["messages"])
     assert "my name is Ada" in sent
     assert "Hello Ada." in sent
+
+
+def test_bug_093_a_picture_of_the_page_reaches_the_model(tab: Tab, provider: Provider) -> None:
+    """A Blob is sent under the type that it is, in later turns too, and the conversation gives its bytes back."""
+    provider.play("what is it?", says("A dot."))
+    provider.play("and now?", says("Still a dot."))
+    outcome = tab.attempt(
+        """(async () => {
+          const session = harness.langfx.agent("desk").session();
+          const image = { type: "image", mimeType: "image/jpeg", data: new Blob([new Uint8Array(argument)]) };
+          await session.prompt([image, "what is it?"]).result;
+          const { stopReason } = await session.prompt("and now?").result;
+          const [{ parts: [{ type, mimeType, data }] }] = await session.messages();
+          return { stopReason, type, mimeType, data: [...data] };
+        })()""",
+        list(PNG),
+    )
+    assert outcome == {"stopReason": "end_turn", "type": "image", "mimeType": "image/png", "data": list(PNG)}
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": b64encode(PNG).decode()}}
+    for prompt in ("what is it?", "and now?"):
+        assert provider.bodies(prompt)[0]["messages"][0]["content"][0] == block
 
 
 def test_two_sessions_run_at_once(tab: Tab, provider: Provider) -> None:

@@ -373,6 +373,25 @@ async def test_bug_093_a_picture_is_stored_and_sent_again() -> None:
     assert [message.modalities for message in lm.requests[0].messages] == [(picture,), (), (picture,)]
 
 
+async def test_bug_093_a_picture_of_a_tool_is_stored_and_sent_again() -> None:
+    """The model sees it with the call's result, in later turns too; the line of the call has its text only."""
+    scene = Scene()
+    picture = Image.from_bytes(PNG)
+
+    @tool(idempotent=True)
+    def look() -> list[str | Image]:
+        """Look."""
+        return ["There: ", picture]
+
+    lm = StaticSequence([AIMessage(ToolCall("c1", "look", {})), "A dot.", "Still."])
+    await scene.session(lm, tools=[look]).prompt("a").result
+    await scene.session(lm, tools=[look]).prompt("b").result
+    shown = ToolMessage("There: ", picture, call_id="c1", name="look")
+    assert [request.messages[2] for request in lm.requests[1:]] == [shown, shown]
+    ends = [json.loads(text) for text in await scene.texts() if '"type":"tool_end"' in text]
+    assert [end["content"] for end in ends] == ["There: "]
+
+
 async def test_a_model_that_cannot_see_ends_the_turn_before_anything_is_sent() -> None:
     """The turn's error says why, and the conversation goes on."""
     scene = Scene()

@@ -37,7 +37,6 @@ class Holder(BaseModel):
     ("type_", "value", "typed"),
     [
         (int, 5, 5),
-        (int, 5.0, 5),
         (float, 5, 5.0),
         (str, "5", "5"),
         (bool, True, True),
@@ -50,7 +49,6 @@ class Holder(BaseModel):
         (int | None, None, None),
         (int | str, "123", "123"),
         (dict[str, int], {"a": 1}, {"a": 1}),
-        (list[int], "[1, 2]", [1, 2]),
         (Node, {"value": 1, "children": [{"value": 2}]}, Node(value=1, children=[Node(value=2)])),
     ],
 )
@@ -97,7 +95,7 @@ def test_unknown_keys_are_refused_at_every_depth() -> None:
     with pytest.raises(SchemaMismatchError) as caught:
         schema.validate({"node": {"value": 1, "extra": 2}})
     assert caught.value.problems == [
-        {"type": "extra_forbidden", "path": ["node", "extra"], "message": "Extra inputs are not permitted"}
+        {"type": "extra_forbidden", "path": ["node", "extra"], "message": "there is no such field"}
     ]
 
 
@@ -123,8 +121,3 @@ def test_a_type_that_cannot_be_described_is_refused() -> None:
     """With an error of ours."""
     with pytest.raises(SchemaError):
         Schema(object()).validate(1)
-
-
-def test_building_a_schema_does_nothing_yet() -> None:
-    """Not even a bad type is looked at before first use."""
-    assert Schema(object()).type is not None

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
-from langfx_web.messages import ToolCall
+from langfx_web.errors import InvalidValueError
+from langfx_web.messages import PDF, Image, ToolCall
 from langfx_web.tools import Tool, ToolContext, ToolOutcome, ToolResult, run_call, tool
 from langfx_web.tools.run import MAX_CONTENT, fitted
+from tests.messages.pictures import PNG
+
+PICTURE = Image.from_bytes(PNG)
 
 
 async def outcome_of(some: Tool) -> ToolOutcome:
@@ -37,6 +41,79 @@ async def test_a_value_and_a_reported_failure() -> None:
         return ToolResult("no such order", is_error=True)
 
     assert await outcome_of(reports) == ToolOutcome(content="no such order", is_error=True)
+
+
+def giving(value: Any) -> Tool:
+    @tool
+    def look() -> Any:
+        """Look."""
+        return value
+
+    return look
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (PICTURE, (PICTURE,)),
+        (["left ", PICTURE, " right"], ("left ", PICTURE, " right")),
+        (("two ", PICTURE, PICTURE), ("two ", PICTURE, PICTURE)),
+        (ToolResult(["see ", PICTURE]), ("see ", PICTURE)),
+    ],
+)
+async def test_bug_093_media_are_shown_to_the_model_in_order(value: Any, parts: tuple[Any, ...]) -> None:
+    """Alone or among texts; the text of the result is that of the texts."""
+    outcome = await outcome_of(giving(value))
+    assert (outcome.parts, outcome.is_error, outcome.is_cut) == (parts, False, False)
+    assert outcome.content == "".join(part for part in parts if isinstance(part, str))
+
+
+async def test_a_list_without_media_is_a_value_like_any_other() -> None:
+    """It is written as JSON."""
+    assert await outcome_of(giving(["a", "b"])) == ToolOutcome(content='["a","b"]')
+    outcome = await outcome_of(giving([PICTURE, 3]))
+    assert (outcome.is_error, outcome.error and outcome.error.code) == (True, "tool_output_invalid")
+
+
+@pytest.mark.parametrize("value", [[PICTURE] * 9, [PDF.from_bytes(bytes(4 * 2**20 + 1))] * 2])
+async def test_too_many_media_are_an_error_result(value: Any) -> None:
+    """More than eight, or than 8 MiB together; the model is told that the call ran."""
+    outcome = await outcome_of(giving(value))
+    assert (outcome.is_error, outcome.parts, outcome.error and outcome.error.code) == (True, (), "tool_output_invalid")
+    assert outcome.content.startswith("the tool ran, but")
+
+
+async def test_an_image_that_is_none_is_an_error_result() -> None:
+    """The tool learns of it where it makes the image, and the model is told what it was."""
+
+    @tool
+    def shoot() -> Image:
+        """Take a picture."""
+        return Image.from_bytes(b"<html>login</html>")
+
+    outcome = await outcome_of(shoot)
+    assert outcome.is_error
+    assert "this is HTML" in outcome.content
+
+
+@pytest.mark.parametrize("hint", [Image, list[str | Image], Image | None])
+async def test_a_tool_may_say_that_it_gives_media(hint: Any) -> None:
+    """They have no output schema."""
+
+    def look() -> Any:
+        """Look."""
+        return PICTURE
+
+    look.__annotations__["return"] = hint
+    assert "outputSchema" not in tool(look).describe()
+    assert (await outcome_of(tool(look))).parts == (PICTURE,)
+
+
+def test_a_result_is_made_of_texts_and_media() -> None:
+    """Anything else is refused where it is made."""
+    for content in (3, None, [3], {"a": "b"}):
+        with pytest.raises(InvalidValueError):
+            ToolResult(content)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,38 @@ def test_bad_arguments_are_all_named() -> None:
     assert unreadable.value.details["problems"][0]["type"] == "json_invalid"
 
 
+def test_arguments_are_read_as_wires_send_them() -> None:
+    """An integral number is an integer, and a text is decoded once where an array or object is wanted, nothing else."""
+
+    @tool
+    def place(at: Plain, counts: list[int], most: int | None = None, label: str = "") -> None:
+        """Place it."""
+
+    prepared = place.prepare(call("place", at='{"n": 1e0}', counts="[1, 2.0]", most=5.0, label="[1]"))
+    assert prepared.arguments == {"at": Plain(1), "counts": [1, 2], "most": 5, "label": "[1]"}
+    assert {name: type(value) for name, value in prepared.arguments.items()}["most"] is int
+    assert prepared.input == {"at": {"n": 1}, "counts": [1, 2], "most": 5, "label": "[1]"}
+    for bad in ({"counts": [1.5]}, {"counts": "1, 2"}, {"counts": [], "most": "5"}, {"counts": [], "label": 1}):
+        with pytest.raises(ToolArgumentError):
+            place.prepare(call("place", at={"n": 1}, **bad))
+
+
+async def test_a_result_keeps_the_fields_of_its_subclass() -> None:
+    """What the function returned is what the model reads."""
+
+    class Paid(Order):
+        by: str
+
+    @tool
+    def find() -> list[Order]:
+        """Find."""
+        return [Paid(id="7", total=1, by="card"), Order(id="8", total=2)]
+
+    described = find.describe()["outputSchema"]
+    assert described["items"] == {"anyOf": [{"$ref": "#/$defs/Order"}, {"$ref": "#/$defs/Paid"}]}
+    assert (await run(find)).content == '[{"id":"7","total":1.0,"by":"card"},{"id":"8","total":2.0}]'
+
+
 def test_promises() -> None:
     """`writes` follows `idempotent` unless it is said."""
 

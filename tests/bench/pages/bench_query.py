@@ -10,7 +10,7 @@ from pydantic_core import from_json
 import langfx_web as lf
 from langfx_web.protocols import protocol
 
-REPEATS = 20
+REPEATS = 100
 DELTA = 64
 REREAD = 16
 """Of so many pieces a reparser is timed at one: it takes longer with each, evenly, and minutes for all."""
@@ -18,6 +18,7 @@ REREAD = 16
 HUNDRED = orders.order_texts(100)["json"]
 adapter = TypeAdapter(orders.Order)
 model = lf.testing.StaticResponse(HUNDRED)
+brief_model = lf.testing.StaticResponse(orders.PERSON_TEXTS["json"])
 
 
 async def query() -> float:
@@ -25,6 +26,15 @@ async def query() -> float:
 
     async def once() -> None:
         _check(await lf.query(orders.PROMPT, orders.Order, lm=model, vars={"subject": "Zoë"}, protocol="json"))
+
+    return await _per_repeat(once)
+
+
+async def person() -> float:
+    """A whole query for three fields."""
+
+    async def once() -> None:
+        await lf.query(orders.PROMPT, orders.Person, lm=brief_model, vars={"subject": "Zoë"}, protocol="json")
 
     return await _per_repeat(once)
 
@@ -86,8 +96,9 @@ def long_text(characters: int) -> str:
 
 
 async def _per_repeat(work: Callable[[], Awaitable[None]]) -> float:
-    """Milliseconds of one of many repeats, as a worker's clock has steps; the first, which loads, is not counted."""
-    await work()
+    """Milliseconds of one of many repeats, as a worker's clock has steps; after some that warm up."""
+    for _ in range(REPEATS // 10):
+        await work()
     started = time.perf_counter()
     for _ in range(REPEATS):
         await work()

@@ -1,0 +1,80 @@
+"""Typed values back into trees and plain JSON: the way that reading goes, the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from langfx_web.json_text import dumps
+from langfx_web.schemas import adapters
+from langfx_web.schemas.compiling import Compiled
+from langfx_web.schemas.objects import ClassForm
+from langfx_web.schemas.tree import EnumNode, ObjectNode, SetNode
+from langfx_web.schemas.unknown import UNKNOWN
+
+_PLAIN = (str, bytes, bool, int, float, type(None))
+
+
+def tree_of(value: Any, compiled: Compiled) -> Any:
+    """The tree that the value would be built from."""
+    forms = {form.origin: form for form in reversed(compiled.classes.values())}
+    enums = {type_: name for name, type_ in compiled.enums.items()}
+
+    def take(item: Any) -> Any:
+        form = forms.get(type(item))
+        if form is not None:
+            return ObjectNode(form.name, (), {name: take(member) for name, member in _members(item, form).items()})
+        if isinstance(item, Enum):
+            return EnumNode(enums[type(item)], item.name) if type(item) in enums and item.name else take(item.value)
+        if item is UNKNOWN or isinstance(item, _PLAIN):
+            return item
+        if isinstance(item, Mapping):
+            return {take(key): take(member) for key, member in item.items()}
+        if isinstance(item, (set, frozenset)):
+            return SetNode(tuple(sorted(map(take, item), key=repr)))
+        if isinstance(item, (list, tuple)):
+            return (tuple if isinstance(item, tuple) else list)(map(take, item))
+        return adapters.as_text(item)
+
+    return take(value)
+
+
+def _members(item: Any, form: ClassForm) -> dict[str, Any]:
+    """What an instance holds of its fields; those that only its constructor is given are lost."""
+    shown = [member.name for member in form.members.values() if not (member.is_hidden or member.is_init_only)]
+    further = getattr(item, "__pydantic_extra__", None) or {}
+    return {name: getattr(item, name) for name in shown} | further
+
+
+def written(value: Any, compiled: Compiled) -> Any:
+    """The JSON form of a typed value: aliases, members' values, text for what JSON has as text."""
+    return _json(tree_of(value, compiled), compiled)
+
+
+def _json(tree: Any, compiled: Compiled) -> Any:
+    if isinstance(tree, ObjectNode):
+        return _object(tree, compiled)
+    if isinstance(tree, dict):
+        return {_key(_json(key, compiled)): _json(item, compiled) for key, item in tree.items()}
+    if isinstance(tree, (list, tuple, SetNode)):
+        return [_json(item, compiled) for item in (tree.items if isinstance(tree, SetNode) else tree)]
+    if isinstance(tree, EnumNode):
+        return _json(compiled.enums[tree.enum_name][tree.member].value, compiled)
+    if tree is UNKNOWN:
+        return "UNKNOWN"
+    return tree.decode() if isinstance(tree, bytes) else tree
+
+
+def _object(tree: ObjectNode, compiled: Compiled) -> Any:
+    form = compiled.classes[tree.class_name]
+    if form.is_root:
+        return _json(tree.fields["root"], compiled)
+    if form.is_tuple:
+        return [_json(item, compiled) for item in tree.fields.values()]
+    names = {member.name: member.alias for member in form.members.values()}
+    return {names.get(name, name): _json(item, compiled) for name, item in tree.fields.items()}
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else dumps(key)
