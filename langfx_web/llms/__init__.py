@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from langfx_web.deferred import deferred
 from langfx_web.llms.anthropic import Anthropic
 from langfx_web.llms.base import LanguageModel
+from langfx_web.llms.cache import Cache, CacheStats, InMemoryCache
 from langfx_web.llms.credentials import Credential, Credentials, current_session_id
 from langfx_web.llms.delta import Delta
 from langfx_web.llms.http import HTTPLanguageModel
@@ -33,6 +34,8 @@ __getattr__ = deferred(
 
 __all__ = [
     "Anthropic",
+    "Cache",
+    "CacheStats",
     "Capabilities",
     "ChatProfile",
     "ChunkDelta",
@@ -42,6 +45,7 @@ __all__ = [
     "Gemini",
     "GoogleGenAI",
     "HTTPLanguageModel",
+    "InMemoryCache",
     "LanguageModel",
     "ModelRequest",
     "ModelStream",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 from langfx_web.errors import InvalidArgumentError
-from langfx_web.json_text import dumps
+from langfx_web.json_text import dumps, loads
 from langfx_web.llms.base import LanguageModel
 from langfx_web.llms.credentials import Credential, KeySource
 from langfx_web.llms.exchange import Decoder, HTTPExchange
@@ -19,6 +19,9 @@ from langfx_web.llms.surrogates import whole
 from langfx_web.messages import Modality
 from langfx_web.transport import Request, Send, Transport, default_transport
 from langfx_web.transport.timeouts import seconds
+
+MEANINGFUL_HEADERS = ("anthropic-beta", "anthropic-version", "openai-organization", "openai-project")
+"""Headers that change what a request means, or on whose behalf it is made."""
 
 
 class HTTPLanguageModel(LanguageModel):
@@ -127,6 +130,15 @@ class HTTPLanguageModel(LanguageModel):
 
     def _seed(self, request: ModelRequest) -> bytes:
         return self._encode(shown(request, self._lacks)).body or b""
+
+    def cache_scope(self) -> Sequence[str]:
+        """Wire, address without its query, model, and those headers that change what they mean."""
+        address = urlunsplit(urlsplit(self.base_url)._replace(query="", fragment=""))
+        headers = (f"{name}: {self.headers[name]}" for name in MEANINGFUL_HEADERS if name in self.headers)
+        return (self.provider, address, self.model, *headers)
+
+    def _plain(self, request: ModelRequest) -> Any:
+        return loads(self._encode(request).body or b"null")
 
     def build(self, request: ModelRequest, credential: Credential | None) -> Request:
         """The request as it is sent."""

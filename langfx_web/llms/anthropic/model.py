@@ -62,6 +62,10 @@ class Anthropic(HTTPLanguageModel):
                 return (value,) if isinstance(value, str) else tuple(value)
         return super()._checked(name, value)
 
+    def cache_scope(self) -> Sequence[str]:
+        """As for any wire, and the betas."""
+        return (*super().cache_scope(), *self.betas)
+
     def _encode(self, request: ModelRequest) -> Request:
         wire = body(
             request,

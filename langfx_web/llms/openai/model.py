@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langfx_web.errors import InvalidArgumentError
@@ -51,6 +51,10 @@ class OpenAI(HTTPLanguageModel):
         if name == "auth" and value not in ("bearer", "api-key"):
             raise InvalidArgumentError(f"auth is 'bearer' or 'api-key', not {value!r}", details={"option": "auth"})
         return super()._checked(name, value)
+
+    def cache_scope(self) -> Sequence[str]:
+        """As for any wire, and whose account it is."""
+        return (*super().cache_scope(), self.organization or "", self.project or "")
 
     def _encode(self, request: ModelRequest) -> Request:
         tags = frozenset() if request.drop_thoughts else self.replays
