@@ -12,6 +12,7 @@ from langfx_web.llms.cache import Cache, CacheStats, InMemoryCache
 from langfx_web.llms.credentials import Credential, Credentials, current_session_id
 from langfx_web.llms.delta import Delta
 from langfx_web.llms.http import HTTPLanguageModel
+from langfx_web.llms.listing import ModelInfo
 from langfx_web.llms.request import Capabilities, ModelRequest, Prompt
 from langfx_web.llms.sampling import ChunkDelta, Sample, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.llms.stream import ModelStream
@@ -47,6 +48,7 @@ __all__ = [
     "HTTPLanguageModel",
     "InMemoryCache",
     "LanguageModel",
+    "ModelInfo",
     "ModelRequest",
     "ModelStream",
     "OpenAI",

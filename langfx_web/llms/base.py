@@ -7,13 +7,14 @@ import copy
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
-from langfx_web.errors import InvalidArgumentError, LangfxError
+from langfx_web.errors import InvalidArgumentError, LangfxError, UnsupportedCapabilityError
 from langfx_web.llms.cache import Cache, cache_key, kept_or_asked, request_plain
+from langfx_web.llms.listing import ModelInfo
 from langfx_web.llms.media import lacking, shown
 from langfx_web.llms.request import Capabilities, ModelRequest, Prompt, check, thoughts_were_dropped, transcript
 from langfx_web.llms.retry import RetryPolicy
@@ -169,6 +170,10 @@ class LanguageModel(ABC):
             raise failures[0]
         return [results[place] for place in range(len(requests))]
 
+    async def list_models(self) -> list[ModelInfo]:
+        """What the provider has of models, as far as it tells; `unsupported_capability` where it cannot be asked."""
+        raise UnsupportedCapabilityError("this model has no list of others", details={"capability": "list_models"})
+
     async def forget(self, cache_key: str) -> None:
         """Remove a kept answer, by the `cache_key` in its message's metadata; without a cache there is none."""
         if self.cache is not None:
@@ -250,10 +255,14 @@ class LanguageModel(ABC):
         )
 
     def _open(self, request: ModelRequest) -> ModelStream:
+        return self._attempted(partial(self._start, request), partial(self._seed, request))
+
+    def _attempted(self, start: Callable[[], Deltas], seed: Callable[[], bytes]) -> ModelStream:
+        """A stream whose attempts begin so, as often and as long as this model's settings say."""
         return ModelStream(
             Attempts(
-                start=partial(self._start, request),
-                seed=partial(self._seed, request),
+                start=start,
+                seed=seed,
                 retry=RetryPolicy(
                     max_attempts=self.max_attempts,
                     interval=self.retry_interval,

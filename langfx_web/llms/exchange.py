@@ -155,6 +155,8 @@ class HTTPExchange:
             deltas.extend(self._decoder.end())
         except LMError as error:
             self._failure = error
+        except Exception as error:  # noqa: BLE001  # as above
+            self._failure = _undecodable(error)
 
     def _refuse_failure(self, value: dict[str, Any]) -> None:
         failure = read_failure(value)

@@ -10,8 +10,10 @@ from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms.exchange import Decoder
 from langfx_web.llms.gemini.decode import GeminiDecoder
 from langfx_web.llms.gemini.encode import body
+from langfx_web.llms.gemini.models import read_models
 from langfx_web.llms.gemini.parts import REPLAY_TAG
 from langfx_web.llms.http import HTTPLanguageModel, json_body
+from langfx_web.llms.listing import ModelPage
 from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import Capabilities, ModelRequest
 from langfx_web.transport import Request
@@ -60,8 +62,13 @@ class Gemini(HTTPLanguageModel):
         model = quote(self.model.removeprefix("models/"))
         if not self.stream_wire:
             return self.url(f"/models/{model}:generateContent")
-        url = self.url(f"/models/{model}:streamGenerateContent")
-        return url + ("&" if "?" in url else "?") + "alt=sse"
+        return self.url(f"/models/{model}:streamGenerateContent", {"alt": "sse"})
+
+    def _page_query(self) -> Mapping[str, str]:
+        return {"pageSize": "1000"}
+
+    def _read_page(self, page: Mapping[str, Any]) -> ModelPage:
+        return read_models(page)
 
     def _decoder(self) -> Decoder:
         return GeminiDecoder(host=self.host, model=self.model)

@@ -65,12 +65,12 @@ class OpenAI(HTTPLanguageModel):
             stream=self.stream_wire,
             plain_stream=self.host == OWN_HOST,
         )
-        headers = {"content-type": "application/json"}
-        if self.organization:
-            headers["openai-organization"] = self.organization
-        if self.project:
-            headers["openai-project"] = self.project
+        headers = {"content-type": "application/json", **self._headers()}
         return Request(method="POST", url=self.url("/responses"), headers=headers, body=json_body(wire))
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"openai-organization": self.organization, "openai-project": self.project}
+        return {name: value for name, value in headers.items() if value}
 
     def _decoder(self) -> Decoder:
         return ResponsesDecoder(host=self.host, model=self.model)
