@@ -50,7 +50,7 @@ def _corpus() -> None:
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
-async def test_every_way_of_cutting_gives_the_right_reading(item: Item) -> None:
+async def test_providers_01_every_way_of_cutting_gives_the_right_reading(item: Item) -> None:
     """A recorded answer is read as the corpus says, however the network cuts it, streamed or called."""
     outcome = await read_in_every_way(item)
     if failure(item) is not errors.LMProtocolError:

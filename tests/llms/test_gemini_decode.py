@@ -87,7 +87,7 @@ async def test_thoughts_and_signatures_keep_their_places() -> None:
     ]
 
 
-async def test_two_equal_calls_are_two() -> None:
+async def test_bug_032_two_equal_calls_are_two() -> None:
     """With ids of their own where the server has none, the same for the same bytes."""
     body = chunk(call("roll", {"sides": 6})) + chunk(call("roll", {"sides": 6}), call("roll"), finish="STOP")
     message = await read(body)
@@ -149,7 +149,7 @@ async def test_media_are_parts_of_the_answer() -> None:
     assert table == Mime.from_bytes(b"a", "text/csv")
 
 
-async def test_a_blocked_prompt_is_filtered_content() -> None:
+async def test_bug_018_providers_58_a_blocked_prompt_is_filtered_content() -> None:
     """There is no candidate, and the status is 200; usage is kept. A candidate may be filtered midway, too."""
     usage = {"promptTokenCount": 9, "totalTokenCount": 9}
     for empty in ({}, {"candidates": []}):

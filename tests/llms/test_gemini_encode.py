@@ -119,7 +119,7 @@ async def test_results_have_the_name_of_their_call() -> None:
     ]
 
 
-async def test_providers_39_signed_parts_go_back_in_their_places() -> None:
+async def test_bug_073_providers_39_signed_parts_go_back_in_their_places() -> None:
     """Two calls, the first signed, and a signed empty text: one model content, one user content; also after saving."""
     parts = [
         call("w", {"c": "Rome"}, thoughtSignature="U0lHMQ=="),
@@ -144,7 +144,7 @@ async def test_providers_39_signed_parts_go_back_in_their_places() -> None:
         ]
 
 
-async def test_providers_40_calls_of_another_model_get_one_stand_in() -> None:
+async def test_bug_073_providers_40_calls_of_another_model_get_one_stand_in() -> None:
     """The first call of each answer; siblings get none, and another model's payloads stay behind."""
     other = AIMessage(
         thought(model="gemini-y", next={"thoughtSignature": "S="}), ToolCall("a", "f", {}), ToolCall("b", "f", {})
@@ -235,7 +235,7 @@ async def test_providers_26_what_the_wire_lacks_is_refused() -> None:
     assert not transport.requests
 
 
-async def test_tools_are_sent_as_declared() -> None:
+async def test_bug_047_providers_49_tools_are_sent_as_declared() -> None:
     """But for enums, which are texts here; a choice in the words of the wire."""
     schema = {"type": "object", "properties": {"a": {"type": "integer", "enum": [60, 1440]}, "m": {"enum": ["x", "y"]}}}
     tool = ToolDeclaration(name="f", description="d", input_schema={"$schema": "s", **schema})
@@ -263,7 +263,7 @@ async def test_tools_are_sent_as_declared() -> None:
         assert shown["toolConfig"] == {"functionCallingConfig": {"mode": choice.upper()}}
 
 
-async def test_a_schema_is_sent_in_the_dialect() -> None:
+async def test_bug_047_providers_49_a_schema_is_sent_in_the_dialect() -> None:
     """Keywords that the wire lacks move into descriptions; open objects are refused with their path."""
     schema = {
         "type": "object",

@@ -169,7 +169,7 @@ async def sent(wire: str, conversation: str) -> Any:
 
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("conversation", CONVERSATIONS)
-async def test_a_conversation_is_sent_as_it_was_found_right(wire: str, conversation: str) -> None:
+async def test_bug_033_providers_45_a_conversation_is_sent_as_it_was_found_right(wire: str, conversation: str) -> None:
     """Roles, results, pictures, thoughts, tools and schemas have on each wire the form that was agreed on."""
     assert await sent(wire, conversation) == json.loads(GOLDEN.read_text("utf-8"))[conversation][wire]
 

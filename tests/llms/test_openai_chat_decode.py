@@ -154,7 +154,7 @@ async def test_think_tags_are_taken_apart_on_request() -> None:
 # Tool calls
 
 
-async def test_calls_are_listed_by_index() -> None:
+async def test_bug_035_calls_are_listed_by_index() -> None:
     """Fragments go to their call, interleaved as they are; a call with a lower index comes first."""
     message = await read(
         calls(call(1, "b", "g", '{"y":')),
@@ -169,7 +169,7 @@ async def test_calls_are_listed_by_index() -> None:
     assert message.finish_reason == "tool_calls"
 
 
-async def test_a_name_that_comes_late_starts_the_call() -> None:
+async def test_bug_014_a_name_that_comes_late_starts_the_call() -> None:
     """The start is shown once, when the name is known; text that waited for it follows."""
     body = calls(call(0, "c", None, '{"q":')) + calls(call(0, name="search", arguments='"x"}')) + end("tool_calls")
     model, _ = answered(ok(body))
@@ -178,7 +178,7 @@ async def test_a_name_that_comes_late_starts_the_call() -> None:
     assert made(await read(body)) == [("search", {"q": "x"})]
 
 
-async def test_a_call_that_never_gets_a_name_is_a_protocol_error() -> None:
+async def test_bug_014_a_call_that_never_gets_a_name_is_a_protocol_error() -> None:
     """It could not be run; an answer that was cut is only incomplete."""
     with pytest.raises(errors.LMProtocolError, match="name"):
         await read(calls(call(0, "c", None, "{}")), end("tool_calls"))

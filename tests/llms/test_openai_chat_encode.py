@@ -93,7 +93,7 @@ async def test_an_answer_of_calls_alone_has_null_content() -> None:
     assert (await wire(USER, CALLED, RESULT))[1] == {"role": "assistant", "content": None, "tool_calls": [CALL]}
 
 
-async def test_a_blank_last_user_message_is_refused() -> None:
+async def test_providers_47_a_blank_last_user_message_is_refused() -> None:
     """There is nothing to answer."""
     with pytest.raises(errors.LMInputError, match="blank"):
         await body(" \n")
@@ -196,7 +196,7 @@ async def test_each_server_gets_the_form_it_wants() -> None:
     assert local["messages"][0]["role"] == "system"
 
 
-async def test_ids_are_made_to_fit() -> None:
+async def test_providers_52_ids_are_made_to_fit() -> None:
     """An id that the server would refuse is replaced by a hash of it, in call and result alike."""
     messages = [USER, AIMessage(ToolCall("c" * 65, "f", {})), ToolMessage("r", call_id="c" * 65)]
     for settings, length in (({}, 35), ({"profile": "mistral"}, 9)):

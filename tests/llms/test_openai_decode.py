@@ -78,7 +78,7 @@ async def test_pieces_before_anything_opened_open_a_message() -> None:
     assert (await read(created(), delta("output_text", 0, "Hi"), end())).text == "Hi"
 
 
-async def test_parallel_calls_are_told_apart_by_their_place() -> None:
+async def test_bug_016_parallel_calls_are_told_apart_by_their_place() -> None:
     """Whatever ids the events carry; results go to `call_id`."""
     body = (
         created()
@@ -168,7 +168,7 @@ async def test_citations_and_probabilities_are_kept() -> None:
         ("cancelled", None, errors.IncompleteGenerationError),
     ],
 )
-async def test_endings_that_are_failures(status: str, reason: str | None, error: type[errors.LMError]) -> None:
+async def test_bug_020_endings_that_are_failures(status: str, reason: str | None, error: type[errors.LMError]) -> None:
     """The same object means the same, streamed or not; usage is kept."""
     details = {"incomplete_details": {"reason": reason}} if reason else {}
     last = event(
@@ -182,7 +182,7 @@ async def test_endings_that_are_failures(status: str, reason: str | None, error:
         assert raised.value.usage.input_tokens == 7
 
 
-async def test_a_failed_response_is_classified_by_its_code() -> None:
+async def test_bug_020_a_failed_response_is_classified_by_its_code() -> None:
     """Also without one."""
     for error, wanted in (
         ({"code": "server_error", "message": "boom"}, errors.TemporaryLMError),
@@ -194,7 +194,7 @@ async def test_a_failed_response_is_classified_by_its_code() -> None:
         assert type(raised.value) is wanted
 
 
-async def test_a_refusal_is_filtered_content() -> None:
+async def test_providers_58_a_refusal_is_filtered_content() -> None:
     """Streamed or only at the end, though the response counts as completed."""
     refused = message("", content=[{"type": "refusal", "refusal": "I cannot"}])
     streamed = added(0, type="message", content=[]) + delta("refusal", 0, "I can") + done(0, **refused)
