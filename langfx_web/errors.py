@@ -275,6 +275,7 @@ class MappingError(OutputValidationError):
         self.attempts = attempts
         self.cache_invalidation_error = cache_invalidation_error
         self.__cause__ = cause
+        self.details["cause"] = getattr(cause, "code", type(cause).__name__)
 
     @classmethod
     def of(cls, cause: Exception, lm_response: Any, *, hook: str = "parse_result") -> MappingError:

@@ -29,6 +29,9 @@ _STEP = re.compile(r"[A-Za-z]\w*|\[\d+\]", re.ASCII)
 MAX_LEVELS = 64
 """How deep a value may be nested that is written into a text."""
 
+MAX_KEPT = 10_000
+"""Characters of a text that is read once for all templates made of it."""
+
 
 class Template:
     """A prompt's text with variables; `render` makes a message of it.
@@ -48,7 +51,7 @@ class Template:
         self.text = inspect.cleandoc(given) if clean else given
         self.clean = clean
         self.vars = dict(vars or {})
-        self._pieces, self._paths = _read(self.text)
+        self._pieces, self._paths = (_read if len(self.text) > MAX_KEPT else _read_once)(self.text)
 
     @staticmethod
     def raw_str(text: str) -> str:
@@ -138,11 +141,14 @@ def _spelled(step: str | int) -> str:
 _Piece: TypeAlias = str | _Path
 
 
-@lru_cache(maxsize=256)
 def _read(text: str) -> tuple[tuple[_Piece, ...], tuple[_Path, ...]]:
-    """The pieces of a template's text, and the paths among them; the same texts come again and again."""
+    """The pieces of a template's text, and the paths among them."""
     pieces = tuple(_pieces(text))
     return pieces, tuple(piece for piece in pieces if not isinstance(piece, str))
+
+
+_read_once = lru_cache(maxsize=256)(_read)
+"""The same texts come again and again; long ones have documents in them, and are not kept."""
 
 
 def _openings(text: str) -> Iterator[re.Match[str]]:

@@ -7,20 +7,30 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    """The code blocks of one language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+def block(language: str, part: str) -> str:
+    """The code block of a language that has this part."""
+    found = re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    return next(code for code in found if part in code)
 
 
-def test_the_python_examples_run(tmp_path: Path) -> None:
-    """The agent module is imported by the script that follows it, in a fresh interpreter."""
-    agent, script, *_ = blocks("python")
-    (tmp_path / "shop_agent.py").write_text(agent)
-    (tmp_path / "script.py").write_text(script)
+@pytest.mark.parametrize(
+    ("module", "first", "script"),
+    [
+        ("shop_agent", "@lf.tool", "import agent"),
+        ("orders", "class Item", "from orders"),
+        ("alone", "lf.Template(", "lf.Template("),
+    ],
+)
+def test_the_python_examples_run(tmp_path: Path, module: str, first: str, script: str) -> None:
+    """Each module is imported by the script that follows it, in a fresh interpreter; what a script says is true."""
+    (tmp_path / f"{module}.py").write_text(block("python", first))
+    (tmp_path / "script.py").write_text(block("python", script))
     result = subprocess.run(
         [sys.executable, "script.py"],
         cwd=tmp_path,
@@ -36,6 +46,7 @@ def test_every_file_that_it_names_is_there() -> None:
     """Links and pictures lead somewhere; so do the modules in the text."""
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / target).exists(), target
-    for name in re.findall(r"`((?:bridge|durable|agentic|llms|transport|stores)/\w+)(?:\.py)?`", README):
+    rooms = "bridge|durable|agentic|llms|queries|schemas|transport|stores"
+    for name in re.findall(rf"`((?:{rooms})/\w+)(?:\.py)?`", README):
         path = ROOT / "langfx_web" / name
         assert path.with_suffix(".py").exists() or path.is_dir(), name

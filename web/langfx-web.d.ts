@@ -185,7 +185,7 @@ export interface Langfx extends AsyncDisposable {
   agent(name: string): Agent;
   /** Calls a public function `"module:function"`; `args`: an object for keywords, an array for positions. */
   call<Result = any>(target: string, args?: Arguments, options?: CallOptions): Promise<Result>;
-  /** Reads a public async generator `"module:generator"`. Leaving the loop cancels it. */
+  /** Reads a public async generator `"module:generator"`, or a function that returns a stream. Leaving the loop cancels it. */
   stream<Item = any>(target: string, args?: Arguments, options?: CallOptions): Stream<Item>;
   /**
    * Ends the worker; all that is pending, used or read afterwards fails with `bridge_closed` at once. Any number of times.
@@ -400,6 +400,105 @@ export interface LinesPruned {
   type: "lines_pruned";
   /** The last cursor that is gone. */
   through: number;
+}
+
+/**
+ * What a streamed query gives, where a function of yours returns `lf.query_stream(…)` or yields its events:
+ * `for await (const event of langfx.stream<QueryEvent<Note>>("module:function", args))`.
+ *
+ * First what the model writes, then exactly one event that says what came of it. Leaving the loop ends the request.
+ */
+export type QueryEvent<Value = any> = QueryProgress | QueryEnd<Value>;
+
+/** Nothing of it is validated: show it, but do not act on it. */
+export type QueryProgress =
+  | { type: "text_delta"; delta: string }
+  | { type: "thought_delta"; delta: string }
+  | ObjectStart
+  | FieldStart
+  | StringFieldDelta
+  | FieldEnd
+  | ObjectEnd;
+
+/** How a streamed query ends. */
+export type QueryEnd<Value = any> = GenerationComplete<Value> | ParsingFailed | GenerationFailed | GenerationCancelled;
+
+/** Names and indices that lead to a part of the value; empty for the value itself. */
+export type FieldPath = readonly (string | number)[];
+
+/** A container opens; its members follow. */
+export interface ObjectStart {
+  type: "object_start";
+  path: FieldPath;
+  /** Of answers in JSON, `"object"` and `"list"` only. */
+  kind: "object" | "dict" | "list" | "tuple" | "set";
+  /** The class that the model named. */
+  className: string | null;
+}
+
+/** A member begins, or a value that is no container. */
+export interface FieldStart {
+  type: "field_start";
+  path: FieldPath;
+}
+
+/** A piece of a member's text; the pieces joined are its value. */
+export interface StringFieldDelta {
+  type: "string_field_delta";
+  path: FieldPath;
+  delta: string;
+}
+
+/** A member is complete, but not validated: an object has its fields as they were written, a date is a text. */
+export interface FieldEnd {
+  type: "field_end";
+  path: FieldPath;
+  value: any;
+  /** Of a value that is an object of a class. */
+  className?: string;
+}
+
+/** The container is complete. */
+export interface ObjectEnd {
+  type: "object_end";
+  path: FieldPath;
+}
+
+/** The validated value; of all events, only this one has it. */
+export interface GenerationComplete<Value = any> {
+  type: "generation_complete";
+  value: Value;
+  /** The model's answer in its plain form. */
+  message: any;
+  usage: Usage | null;
+}
+
+/** The answer is no value of the wanted type. */
+export interface ParsingFailed {
+  type: "parsing_failed";
+  error: QueryError;
+  /** The model's answer in its plain form. */
+  message: any;
+}
+
+/** There is no whole answer: the provider, the way to it, a limit or the deadline ended it. */
+export interface GenerationFailed {
+  type: "generation_failed";
+  error: QueryError;
+}
+
+/** The query was cancelled in Python. */
+export interface GenerationCancelled {
+  type: "generation_cancelled";
+  reason: string;
+}
+
+export interface QueryError {
+  name: string;
+  message: string;
+  code: string;
+  retryable: boolean;
+  details: Record<string, any>;
 }
 
 /** What can go wrong between page and Python: `code`s by `name`. Agents, models and stores have codes of their own. */

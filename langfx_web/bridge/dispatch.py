@@ -31,9 +31,11 @@ from langfx_web.stores import MemoryStore
 MAX_COMMANDS = 1024
 IDLE_AFTER = 0.2
 """Seconds after the start when a worker without commands imports pydantic."""
+NEEDS_PYDANTIC_NOW = re.compile(r"\b(?:Schema|Partial|read_answer|MappingExample)\b")
+"""Names with which a module reads or checks typed values without awaiting anything."""
+NEEDS_PYDANTIC_AT_IMPORT = re.compile(r"^\S.*\bMappingExample\b", re.MULTILINE)
+"""Examples are checked when they are written down, which most modules do at their top."""
 SCHEMAS_PACK = frozenset({"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"})
-_READS_TYPES = re.compile(r"\b(?:LfQuery|Mapping|MappingExample|Schema|query_stream|read_answer)\b")
-"""Names of ours that need pydantic in a plain call; all others wait for it themselves."""
 Message: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[Message, Outlet], Awaitable[None]]
 
@@ -70,6 +72,7 @@ class Dispatch:
         self._enter = enter
         self._warm_up = warm_up
         self._packages = Packages(open_installer, prepare=self._prepare_packages, folder=folder.with_name("wheels"))
+        self._arrived: set[str] = set()
         self._calls_need_schemas = False
         self._version = version
         self._modules = Modules(folder)
@@ -186,15 +189,15 @@ class Dispatch:
     async def _prepare_for(self, setup: Mapping[str, Any]) -> None:
         """Load what the page names and its modules import.
 
-        Whoever uses what reads types without awaiting anything, such as a `Schema` by hand, may do so.
+        Whoever reads or checks typed values by hand may do so without awaiting anything.
         """
         sources = [module["source"] for module in setup["modules"]]
         imported = Modules.imported_names(sources)
         if imported & EXTRA_MODULES:
             await self._wait_for("extra")
-        if imported & SCHEMAS_PACK:
+        if imported & SCHEMAS_PACK or any(map(NEEDS_PYDANTIC_AT_IMPORT.search, sources)):
             await self._wait_for("schemas")
-        self._calls_need_schemas = any(_READS_TYPES.search(source) for source in sources)
+        self._calls_need_schemas = any(map(NEEDS_PYDANTIC_NOW.search, sources))
         own = {stem_of(module["url"]) for module in setup["modules"]}
         others = missing(imported - own - SCHEMAS_PACK - sys.stdlib_module_names)
         await self._packages.load(setup.get("packages", []), setup.get("wheels", []), others)
@@ -249,12 +252,15 @@ class Dispatch:
             await self._wait_for("schemas")
 
     async def _wait_for(self, pack: Literal["schemas", "extra"]) -> None:
+        if pack in self._arrived:
+            return
         failure = await self._load(pack)
         if failure:
             facts = loads(failure)
             raise BootError(
                 facts["message"], code=facts["code"], retryable=facts["retryable"], details=facts.get("details")
             )
+        self._arrived.add(pack)
 
     async def _close(self) -> None:
         """End every command, say so, and let the worker be stopped."""

@@ -17,6 +17,7 @@ from langfx_web.bridge.dispatch import Dispatch
 from langfx_web.bridge.packages import Installer
 from langfx_web.bridge.standard_library import ExtraFinder
 from langfx_web.bridge.timers import mend_timers
+from langfx_web.deferred import later
 from langfx_web.json_text import loads
 from langfx_web.schemas import load_pydantic
 from langfx_web.transport.browser import use_pump
@@ -30,6 +31,8 @@ else:
     JsException: Any = Exception
     create_proxy: Any = None
     to_js: Any = None
+
+queries = later("langfx_web.queries")
 
 MODULES_FOLDER = Path("/langfx/modules")
 EXTRA_PATH = Path("/lib/extra.zip")
@@ -85,13 +88,19 @@ def start(
         enter=enter,
         version=boot["version"],
         folder=MODULES_FOLDER,
-        warm_up=load_pydantic,
+        warm_up=_warm_up,
     )
 
     def receive(text: str, blobs: Any) -> None:
         dispatch.receive(text, [blob.to_bytes() for blob in blobs])
 
     return create_proxy(receive)
+
+
+def _warm_up() -> None:
+    """Read what the first typed question needs."""
+    load_pydantic()
+    _ = queries.query
 
 
 def _find_extra_modules(boot: Mapping[str, Any]) -> None:

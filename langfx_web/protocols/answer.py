@@ -68,7 +68,7 @@ class Finder:
         self.fence = ""
         self.offset = 0
         self._pattern = pattern
-        self._look = self._search
+        self._look = Finder._search  # not bound: that would be a circle
         self._seen = Pile()
         self._length = 0
         self._window = ""
@@ -82,13 +82,13 @@ class Finder:
         if not self.fence:
             self._seen.add(text)
         self._length += len(text)
-        return self._look(text.removeprefix("\ufeff") if self._length == len(text) else text)
+        return self._look(self, text.removeprefix("\ufeff") if self._length == len(text) else text)
 
     def finish(self) -> str:
         """What was held back of the value's text: where nothing showed a beginning, the whole text."""
         if self.found:
             return ""
-        value = self._look("", ended=True)
+        value = self._look(self, "", ended=True)
         if self.found:
             return value
         value = self._begin(self._seen.text().removeprefix("\ufeff"))
@@ -108,7 +108,7 @@ class Finder:
             self._keep(buffer, match.start() - 1)  # the run may go on
             return ""
         self.fence = match["fence"] or match["tilde"]
-        self._window, self._look = "", self._read_info
+        self._window, self._look = "", Finder._read_info
         before = self._seen.take()
         self._seen.add(before[: match.start() - len(buffer)])
         return self._read_info(buffer[match.end() :], ended)
@@ -133,7 +133,7 @@ class Finder:
             return self._begin(_LANGUAGE.sub("", info + line, count=1))
         if info.strip(_BLANK) or (line if end is None else line[: end.start()]).strip(_BLANK):
             return self._begin("" if end is None else line[end.end() :])
-        self._look = self._skip_blank
+        self._look = Finder._skip_blank
         return self._skip_blank("" if end is None else line[end.end() :], ended)
 
     def _skip_blank(self, text: str, ended: bool = False) -> str:

@@ -11,6 +11,9 @@ from langfx_web.json_text import Path
 from langfx_web.protocols.text import Text
 from langfx_web.schemas.tree import ObjectNode, SetNode
 
+END = "\0"
+"""Stands after the text; a zero byte in the text itself is refused before it is read."""
+
 UNDECIDED = frozenset({"group", "brace"})
 """Kinds of brackets whose meaning shows only after their first member: `(1)` or `(1,)`, `{1}` or `{1: 2}`."""
 
@@ -59,6 +62,10 @@ class Frame:
             self.is_keyed = False
         else:
             self.items.append(value)
+
+    def ends_at(self, char: str) -> bool:
+        """Whether the character ends it; a tuple without parentheses ends with the answer."""
+        return char == self.closer or (char == ";" and self.closer == END)
 
     def step(self) -> str | int:
         """What leads to the next member in a path; an argument by position goes by its field's name."""

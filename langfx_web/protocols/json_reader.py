@@ -10,10 +10,10 @@ import math
 import re
 from typing import Any
 
-from langfx_web.protocols.frame import Frame
+from langfx_web.protocols.frame import END, Frame
 from langfx_web.protocols.limits import ParseLimits
 from langfx_web.protocols.text import Text
-from langfx_web.protocols.tolerant import END, MAX_DIGITS, TolerantReader
+from langfx_web.protocols.tolerant import MAX_DIGITS, TolerantReader
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _LINE = re.compile(r"[^\n\0]*")

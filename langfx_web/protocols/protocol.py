@@ -23,7 +23,7 @@ from langfx_web.protocols.python_reader import PythonReader
 from langfx_web.protocols.python_tree import Walk, parsed
 from langfx_web.protocols.shape import Shape, Wanted
 from langfx_web.protocols.tolerant import TolerantReader
-from langfx_web.protocols.values import json_text, plain, python_text, taken
+from langfx_web.protocols.values import json_text, python_text
 from langfx_web.schemas import Schema
 
 ProtocolName: TypeAlias = Literal["python", "json"]
@@ -108,7 +108,7 @@ class PythonProtocol(Protocol):
         return python_text(value, schema)
 
     def plain(self, value: Any, schema: Wanted) -> Any:
-        return taken(value, schema)
+        return schema.tree(value)
 
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_shape(schema).finder)
@@ -141,7 +141,7 @@ class JSONProtocol(Protocol):
         value = finder.feed(text) + finder.finish()
         # After an object or array nothing is looked at, so that its last bracket is the text's last if all is well.
         value = value[: max(value.rfind("}"), value.rfind("]")) + 1]
-        if value.count(",") + value.count("[") + value.count("{") >= limits.max_nodes:
+        if "\0" in text or value.count(",") + value.count("[") + value.count("{") >= limits.max_nodes:
             return None
         return schema.read_json(value, max_depth=limits.max_depth)
 
@@ -152,7 +152,7 @@ class JSONProtocol(Protocol):
         return json_text(value, schema)
 
     def plain(self, value: Any, schema: Wanted) -> Any:
-        return plain(value, schema)
+        return schema.plain(schema.tree(value))
 
     def _finder(self, schema: Wanted) -> Finder:
         return Finder(_json_pattern(schema))

@@ -28,7 +28,7 @@ def _string(quote: str) -> str:
 _TOKENS = re.compile(
     rf"(?P<string>(?P<prefix>\b[A-Za-z]{{1,2}})?(?:{_string(chr(39))}|{_string(chr(34))}))"
     r"|(?P<comment>\#[^\n]*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<line>\n|;)|(?P<joint>\\\r?\n)"
-    r"|(?P<fence>`{3,}|~{3,})|(?P<operator>[-+~*/%@&|^.])|(?P<quote>['\"]|\b\w{4301,})"
+    r"|(?P<fence>`{3,}|~{3,})|(?P<operator>[-+~*/%@&|^.]|<<|>>)|(?P<quote>['\"]|\b\w{4301,})"
     r"|(?P<keyword>\b(?:not|if|else|elif|lambda|await|for|while|with|try|except|finally|def|class|async|match|case)\b)",
     re.DOTALL,
 )
@@ -36,7 +36,7 @@ _TOKENS = re.compile(
 _ASIDE = re.compile(rf"{_string(chr(39))}|{_string(chr(34))}|\#[^\n]*|['\"].*", re.DOTALL)
 """A string or a comment; a string that is not closed goes to the end, so that nothing is looked at twice."""
 
-_OPERATORS = b"-+*/%@&|^."
+_OPERATORS = b"-+*/%@&|^.<>"
 _KEYWORDS = b"not if else elif lambda await for while with try except finally def class async match case"
 _PREFIXES = (one + other for one in " rRbB" for other in "fFtT")
 _COSTLY = frozenset(_KEYWORDS.split()) | {

@@ -7,17 +7,18 @@ with one quote character a quote ends the string only where what follows can fol
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 from langfx_web.errors import OutputNameError
 from langfx_web.protocols.answer import Finder
-from langfx_web.protocols.frame import UNDECIDED, Frame
+from langfx_web.protocols.frame import END, UNDECIDED, Frame
 from langfx_web.protocols.limits import ParseLimits
 from langfx_web.protocols.python_escapes import escaped
 from langfx_web.protocols.shape import CONSTANTS, Shape
 from langfx_web.protocols.text import Pile, Text
-from langfx_web.protocols.tolerant import END, MAX_DIGITS, TolerantReader
+from langfx_web.protocols.tolerant import MAX_DIGITS, TolerantReader
 from langfx_web.schemas.tree import EnumNode
 
 _BLANKS = re.compile(r"(?:[ \t\r\n\f]|\\\r?\n)*")
@@ -47,6 +48,11 @@ def number(text: str) -> int | float | None:
         return None
     text = text.replace("_", "")
     return float(text) if match["float"] else int(text, 0) if text.strip("0") else 0
+
+
+def identifier(text: str) -> str:
+    """A name as Python compares it: letters of other widths and composed ones are the same."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 class PythonReader(TolerantReader):
@@ -110,7 +116,7 @@ class PythonReader(TolerantReader):
         char, frame = self._char, self._stack[-1] if self._stack else None
         if not char:
             return at
-        if frame is not None and frame.closer == char and not (frame.is_keyed or frame.joined or self._sign):
+        if frame is not None and not (frame.is_keyed or frame.joined or self._sign) and frame.ends_at(char):
             return self._end_container(at)
         if frame is not None and frame.kind == "set" and frame.closer == ")":
             raise self._wrong("set() is empty; a set with members is written {…}", at)
@@ -169,7 +175,7 @@ class PythonReader(TolerantReader):
             return end
         if buffer[end] in "'\"":
             return self._open_string(end, "".join(self._parts))
-        self._parts = ["".join(self._parts)]
+        self._parts = [identifier("".join(self._parts))]
         self._state = self._after_name
         return end
 
@@ -243,7 +249,7 @@ class PythonReader(TolerantReader):
         self._parts.append(buffer[at:end])
         if end == len(buffer):
             return end
-        member = "".join(self._parts)
+        member = identifier("".join(self._parts))
         if not member.isidentifier():
             raise self._wrong(f"{self._enum}. needs a member's name", at)
         self._state = self._after
@@ -274,7 +280,7 @@ class PythonReader(TolerantReader):
                 self._decide("tuple" if frame.kind == "group" else "set")
             self._state = self._value
             return at + 1
-        if char == frame.closer or (frame.closer == END and char == ";"):
+        if frame.ends_at(char):
             return self._end_container(at)
         raise self._wrong(self._what(char), at)
 
@@ -336,6 +342,7 @@ class PythonReader(TolerantReader):
         frame.hush = int(not self._is_shown)
         self._quiet += 1
         self._stack.append(frame)
+        self._without_brackets = 1
         self._state = self._value
 
     def _over(self, buffer: str, at: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langfx_web.errors import (
@@ -44,18 +44,6 @@ class Walk:
         self._shape = shape
         self._lines: list[str] = []
         self._encoded: dict[int, bytes] = {}
-        self._makers: dict[type[ast.expr], Callable[[Any], Any]] = {
-            ast.Constant: self._constant,
-            ast.Name: self._name,
-            ast.Call: self._call,
-            ast.List: lambda node: [self.tree(item) for item in node.elts],
-            ast.Tuple: lambda node: tuple([self.tree(item) for item in node.elts]),
-            ast.Set: lambda node: SetNode(tuple([self.tree(item) for item in node.elts])),
-            ast.Dict: self._dict,
-            ast.UnaryOp: self._signed,
-            ast.BinOp: self._joined,
-            ast.Attribute: self._member,
-        }
 
     def answer(self, module: ast.Module, *, is_fenced: bool) -> Any:
         """The one value, which may be assigned to a name; outside a fence prose may follow after a blank line."""
@@ -71,10 +59,10 @@ class Walk:
 
     def tree(self, node: ast.expr) -> Any:
         """The tree of one expression."""
-        maker = self._makers.get(type(node))
+        maker = _MAKERS.get(type(node))
         if maker is None:
             raise self._forbidden(node)
-        return maker(node)
+        return maker(self, node)
 
     def _assigned(self, statement: ast.stmt) -> ast.expr:
         match statement:
@@ -204,3 +192,18 @@ class Walk:
         line: int = node.lineno
         before = sum(map(len, self._split()[: line - 1])) + line - 1
         return before + len(self._bytes(line)[: node.col_offset].decode("utf-8", "ignore"))
+
+
+# Apart from the object: bound methods in it would be a circle, which only the garbage collector can free.
+_MAKERS: Mapping[type[ast.expr], Callable[[Walk, Any], Any]] = {
+    ast.Constant: Walk._constant,
+    ast.Name: Walk._name,
+    ast.Call: Walk._call,
+    ast.List: lambda walk, node: [walk.tree(item) for item in node.elts],
+    ast.Tuple: lambda walk, node: tuple([walk.tree(item) for item in node.elts]),
+    ast.Set: lambda walk, node: SetNode(tuple([walk.tree(item) for item in node.elts])),
+    ast.Dict: Walk._dict,
+    ast.UnaryOp: Walk._signed,
+    ast.BinOp: Walk._joined,
+    ast.Attribute: Walk._member,
+}

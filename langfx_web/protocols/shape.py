@@ -44,15 +44,18 @@ class Wanted(Protocol):
     def fields(self, name: str, /) -> tuple[str, ...]:
         """A class's fields in declared order, as arguments by position bind."""
 
-    def aliases(self, name: str, /) -> Mapping[str, str]:
-        """The JSON name of each field of a class."""
-
     @property
     def python_type(self) -> str:
         """What a model is told of it in the python protocol."""
 
     def json_schema(self) -> dict[str, Any]:
         """What it is told in the JSON protocol."""
+
+    def tree(self, value: Any, /) -> Any:
+        """What a value of the type would be built from; nodes of a tree may stand among the values."""
+
+    def plain(self, tree: Any, /) -> Any:
+        """What reading the JSON of a tree's value gives."""
 
     def read_json(self, text: str, /, *, max_depth: int) -> tuple[Any] | None:
         """The typed value of one JSON document at once, in a tuple of one; None where its tree is to be built."""

@@ -13,12 +13,9 @@ from typing import Any, TypeAlias
 from langfx_web.errors import OutputLimitError, OutputMismatchError, OutputSyntaxError, OutputValidationError
 from langfx_web.events import FieldEnd, FieldStart, ObjectEnd, ObjectStart, PartialObject, StringFieldDelta, ValueEvent
 from langfx_web.json_text import Path
-from langfx_web.protocols.frame import UNDECIDED, Frame, PartialList, PartialSet, PartialTuple, partial, tree
+from langfx_web.protocols.frame import END, UNDECIDED, Frame, PartialList, PartialSet, PartialTuple, partial, tree
 from langfx_web.protocols.limits import ParseLimits
 from langfx_web.protocols.text import Text
-
-END = "\0"
-"""Stands after the text; a zero byte in the text itself is refused before it is read."""
 
 MAX_DIGITS = 4300
 """Characters of a number."""
@@ -40,6 +37,7 @@ class TolerantReader:
         self._build = partial if loud else tree
         self._quiet = 0 if loud else 1
         self._limits = limits
+        self._without_brackets = 0
         self._stack: list[Frame] = []
         self._text: Text | None = None
         self._text_path: Path | None = None
@@ -97,8 +95,8 @@ class TolerantReader:
     # Containers
 
     def _open(self, frame: Frame) -> None:
-        if len(self._stack) >= self._limits.max_depth:
-            bound = self._limits.max_depth
+        bound = self._limits.max_depth
+        if len(self._stack) - self._without_brackets >= bound:
             raise OutputLimitError(f"the answer nests more than {bound} levels deep", limit="max_depth")
         frame.hush = int(self._is_in_key()) + int(frame.kind in UNDECIDED)
         self._quiet += frame.hush

@@ -9,6 +9,7 @@ from typing import Any
 from langfx_web.errors import IncompleteGenerationError, InvalidArgumentError, MappingError, OutputLimitError
 from langfx_web.llms import LanguageModel
 from langfx_web.messages import AIMessage, ComplexMessage, Message, ToolCall, UserMessage
+from langfx_web.schemas import pydantic_arrived
 from langfx_web.usage import total
 
 LONGEST_REASON = 1000
@@ -17,9 +18,13 @@ LONGEST_REASON = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a whole answer becomes a value: `parse`, and what the caller does before and after it."""
+    """How a whole answer becomes a value: `parse`, and what the caller does before and after it.
+
+    A text that is itself the value is not typed, and need not wait for pydantic.
+    """
 
     parse: Callable[[AIMessage], Any]
+    is_typed: bool = True
     before: Callable[[AIMessage], AIMessage] | None = None
     after: Callable[[Any], Any] | None = None
 
@@ -72,10 +77,12 @@ async def answered(
     while True:
         answer = finished(await lm(message, **options))
         answers.append(answer)
+        if reading.is_typed:
+            await pydantic_arrived()
         try:
             read = reading.read(answer)
         except MappingError as error:
-            error.attempts = len(answers)
+            error.attempts = error.details["attempts"] = len(answers)
             error.cache_invalidation_error = await _evicted(lm, answer)
             if error.attempts > repairs.autofix or not _is_repairable(error):
                 raise

@@ -46,7 +46,11 @@ class Asking:
                 question.lm,
                 question.message,
                 {"cache_seed": self.cache_seed, **question.options},
-                reading=Reading(parse=question.read, before=self.postprocess_response),
+                reading=Reading(
+                    parse=question.read,
+                    is_typed=question.schema is not None,
+                    before=self.postprocess_response,
+                ),
                 repairs=Repairs(autofix=self.autofix, lm=self.autofix_lm, output_title=question.output_title),
             )
 

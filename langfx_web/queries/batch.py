@@ -13,6 +13,7 @@ from langfx_web.messages import AIMessage
 from langfx_web.queries.asking import Asking
 from langfx_web.queries.inquiry import inquiry
 from langfx_web.queries.marks import RAISE
+from langfx_web.schemas import pydantic_arrived
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,8 @@ async def query_batch(
     """
     _check(prompts, max_concurrency)
     asking, rest = Asking.split(options)
+    if rest.get("examples"):
+        await pydantic_arrived()
     inquiry("", schema, lm=lm, **rest)
     waiting = enumerate(prompts)
     items: dict[int, BatchItem] = {}

@@ -12,9 +12,9 @@ from langfx_web.protocols import protocol as protocol_of
 from langfx_web.queries.langfunc import model_of
 from langfx_web.queries.lfquery import LfQuery
 from langfx_web.queries.marks import RAISE
-from langfx_web.queries.partial import Partial, completed, marked
+from langfx_web.queries.partial import Partial, completed, marked, typed
 from langfx_web.queries.written import as_input
-from langfx_web.schemas import Schema
+from langfx_web.schemas import Schema, pydantic_arrived
 
 TASK = """\
 What you are given is an object under way: MISSING stands where it is your part to write.
@@ -65,6 +65,8 @@ async def complete(
     Nothing is asked where nothing is missing. Other options are those of a `Mapping`, and what is raised is that of a
     `query`.
     """
+    await pydantic_arrived()
+    partial = typed(partial)
     completion = _Completion(partial, lm=model_of(lm), **options)
     if not partial.missing:
         return _whole(partial, completion.schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,21 +45,28 @@ class MappingExample:
         """Whether an output was given, be it None."""
         return self.output is not MISSING
 
-    def checked(self, index: int, schema: Schema) -> MappingExample:
-        """The example with its schema and the typed output; `invalid_example` names its index among the examples."""
-        if not self.has_output:
-            raise _invalid(index, "it has no output")
-        wanted = self.schema or schema
-        try:
-            output = wanted.validate(self.output)
-        except SchemaMismatchError as error:
-            raise _invalid(index, f"its output does not fit: {error.message}") from error
-        return self.replace(output=output, schema=wanted)
-
     def replace(self, **changes: Any) -> MappingExample:
         """A copy in which the named fields are changed."""
         fields = {name: getattr(self, name) for name in ("input", "output", "schema", "context", "metadata")}
         return MappingExample(**(fields | changes))
+
+
+def checked(examples: Iterable[MappingExample], schema: Schema) -> list[MappingExample]:
+    """The examples with their schemas and typed outputs; `invalid_example` names the index of one that is wrong."""
+    return [_checked(example, index, schema) for index, example in enumerate(examples)]
+
+
+def _checked(example: MappingExample, index: int, schema: Schema) -> MappingExample:
+    if not isinstance(example, MappingExample):
+        raise _invalid(index, f"it is a {type(example).__name__}, not a MappingExample")
+    if not example.has_output:
+        raise _invalid(index, "it has no output")
+    wanted = example.schema or schema
+    try:
+        output = wanted.validate(example.output)
+    except SchemaMismatchError as error:
+        raise _invalid(index, f"its output does not fit: {error.message}") from error
+    return example.replace(output=output, schema=wanted)
 
 
 def _invalid(index: int, why: str) -> InvalidValueError:

@@ -97,7 +97,8 @@ def inquiry(
     mapping = LfQuery(
         prompt, wanted, protocol=protocol, examples=examples, context=context, vars=vars, system_message=system_message
     )
-    return question(message=ComplexMessage(mapping.render()))
+    rendered = mapping.render()
+    return question(message=rendered if isinstance(rendered, ComplexMessage) else ComplexMessage(rendered))
 
 
 _protocol = protocol

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from langfx_web.messages import ComplexMessage, Message, Part, Text
+from langfx_web.messages import ComplexMessage, Message, Part, Text, Thought, ToolCall
 from langfx_web.protocols import ProtocolName, protocol
 from langfx_web.schemas import Schema
 from langfx_web.templates import Template
@@ -46,11 +46,11 @@ def section(title: str, body: Message | str = "") -> Section:
     return list(_merged(pieces))
 
 
-def flat(message: Message) -> Iterable[str | Part]:
-    """The parts of a message, or those of all messages of a transcript, with blank lines between these."""
-    if not isinstance(message, ComplexMessage):
-        return message.parts
-    return joined(list(each.parts) for each in message.messages)
+def flat(message: Message) -> Section:
+    """What a message says and shows, or all messages of a transcript, with blank lines between these."""
+    if isinstance(message, ComplexMessage):
+        return joined(map(flat, message.messages))
+    return [part for part in message.parts if not isinstance(part, (Thought, ToolCall))]
 
 
 def joined(sections: Iterable[Section]) -> Section:

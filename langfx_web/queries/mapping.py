@@ -12,7 +12,7 @@ from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessag
 from langfx_web.protocols import ParseLimits, ProtocolName, protocol
 from langfx_web.protocols.limits import DEFAULT_LIMITS
 from langfx_web.queries.answering import Reading, Repairs, answered
-from langfx_web.queries.example import MappingExample
+from langfx_web.queries.example import MappingExample, checked
 from langfx_web.queries.langfunc import BoundedStream, LangFunc, Vars
 from langfx_web.queries.layout import LABELS, Section, joined, preamble_section, schema_section, section
 from langfx_web.queries.prompts import spoken
@@ -56,7 +56,7 @@ class Mapping(LangFunc):
         self.labels = LABELS[self.protocol.name]
         self.input = Template(input) if isinstance(input, str) else input
         self.schema = Schema.of(schema)
-        self.examples = [example.checked(index, self.schema) for index, example in enumerate(examples)]
+        self.examples = checked(examples, self.schema)
         self.context = context
         self.system_message = system_message
         self.parse_limits = parse_limits or DEFAULT_LIMITS

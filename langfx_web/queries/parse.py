@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, TypeVar, overload
 
 from langfx_web.llms import LanguageModel
-from langfx_web.messages import AIMessage, ComplexMessage, Message, Thought, ToolCall, UserMessage
+from langfx_web.messages import AIMessage, Message, UserMessage
+from langfx_web.queries.layout import flat
 from langfx_web.queries.query import query
 
 TASK = """\
@@ -38,13 +39,6 @@ async def parse(
     The text is literal. `instructions` say what to look for. Other options, and what is raised, are those of `query`.
     Reading what was written as a value needs no model: that is `read_answer`.
     """
+    said = UserMessage(*([text] if isinstance(text, str) else flat(text)))
     told = "\n\n".join(part for part in (TASK, instructions, system_message) if part)
-    return await query(_as_said_by_the_user(text), schema, lm=lm, system_message=told, **options)
-
-
-def _as_said_by_the_user(text: str | Message) -> UserMessage:
-    if isinstance(text, str):
-        return UserMessage(text)
-    if isinstance(text, ComplexMessage):
-        return UserMessage(text.text)
-    return UserMessage(*(part for part in text.parts if not isinstance(part, (Thought, ToolCall))))
+    return await query(said, schema, lm=lm, system_message=told, **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from langfx_web.errors import InvalidArgumentError, SchemaMismatchError
@@ -23,17 +23,16 @@ class Partial(Generic[Value]):
 
     Values are as the class has them, `MISSING`, or further partial objects, also inside lists, tuples and dicts. A
     field without a default that is not given is missing; one with a default is left to whoever completes the object.
-    A name or value that the class does not take is `invalid_argument`.
+    A name that the class does not have is `invalid_argument`, and so, when the object is completed, is a value that
+    it does not take.
     """
 
     __slots__ = ("given", "type")
 
     def __init__(self, type: type[Value], /, **given: Any) -> None:
         known = {field.name: field for field in fields(type, ()) if not field.is_hidden}
-        for name, value in given.items():
-            if name not in known:
-                raise _invalid(name, f"{type.__name__} shows no such field to a model; it has {', '.join(known)}")
-            given[name] = value if _has_gaps(value) else _typed(name, known[name].hint, value)
+        for name in given.keys() - known.keys():
+            raise _invalid(name, f"{type.__name__} shows a model no field {name}; it has {', '.join(known)}")
         self.type = type
         self.given: dict[str, Any] = {
             name: given.get(name, MISSING) for name, field in known.items() if field.is_required or name in given
@@ -48,17 +47,21 @@ class Partial(Generic[Value]):
         return f"Partial({self.type.__name__}, {', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
 
 
+def typed(value: Any) -> Any:
+    """The same, with values of their types in the fields that have no gaps; `invalid_argument` names one that fails."""
+    if isinstance(value, Partial):
+        hints = {field.name: field.hint for field in fields(value.type, ())}
+        return Partial(value.type, **{name: _typed(name, hints[name], item) for name, item in value.given.items()})
+    return _each(value, typed) if _has_gaps(value) and value is not MISSING else value
+
+
 def marked(value: Any, schema: Schema) -> Any:
     """What a protocol writes of a partial value: objects by their names, and marks where something is missing."""
     if value is MISSING:
         return MarkNode("MISSING")
     if isinstance(value, Partial):
         return _node(value, schema, {name: marked(item, schema) for name, item in value.given.items()})
-    if not _has_gaps(value):
-        return value
-    if isinstance(value, Mapping):
-        return {key: marked(item, schema) for key, item in value.items()}
-    return type(value)(marked(item, schema) for item in value)
+    return _each(value, lambda item: marked(item, schema)) if _has_gaps(value) else value
 
 
 def completed(value: Any, tree: Any, schema: Schema, protocol: Protocol) -> Any:
@@ -117,6 +120,13 @@ def _has_gaps(value: Any) -> bool:
     return value is MISSING or isinstance(value, Partial)
 
 
+def _each(value: Any, make: Callable[[Any], Any]) -> Any:
+    """A container with something made of each of its values."""
+    if isinstance(value, Mapping):
+        return {key: make(item) for key, item in value.items()}
+    return tuple(map(make, value)) if isinstance(value, tuple) else list(map(make, value))
+
+
 def _node(partial: Partial[Any], schema: Schema, members: dict[str, Any]) -> ObjectNode:
     return ObjectNode(_name(partial.type, schema), (), members)
 
@@ -130,6 +140,8 @@ def _name(type_: Any, schema: Schema) -> str:
 
 
 def _typed(name: str, hint: Any, value: Any) -> Any:
+    if _has_gaps(value):
+        return typed(value)
     try:
         return Schema.of(hint).validate(value)
     except SchemaMismatchError as error:

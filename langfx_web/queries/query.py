@@ -13,6 +13,7 @@ from langfx_web.queries.asking import Asking
 from langfx_web.queries.example import MappingExample
 from langfx_web.queries.inquiry import inquiry
 from langfx_web.queries.marks import RAISE
+from langfx_web.schemas import pydantic_arrived
 
 Value = TypeVar("Value")
 Default = TypeVar("Default")
@@ -56,6 +57,8 @@ async def query(
     can be read, a model may correct itself `autofix` times, then `MappingError` is raised or `default` returned; every
     other error is raised, those of bad options before anything is sent. `timeout` is in seconds, repairs included.
     """
+    if examples:
+        await pydantic_arrived()
     question = inquiry(
         prompt,
         schema,

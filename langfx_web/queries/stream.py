@@ -57,6 +57,7 @@ def query_stream(
     context: Any = None,
     system_message: str | None = None,
     parse_limits: ParseLimits | None = None,
+    cache_seed: int | None = 0,
     timeout: float | None = None,
     include_text: bool = False,
     **sampling: Any,
@@ -65,8 +66,8 @@ def query_stream(
 
     Without a schema the text is shown as it comes, with one its fields are; `include_text` shows the text beside them.
     The events end with exactly one that says what came of it, which is what `query` would have returned or raised.
-    `timeout` is seconds from now for all of it. Bad options are raised here, and nothing is sent before the first event
-    is asked for.
+    `timeout` is seconds from now for all of it. No kept answer is used and none is kept, whatever the `cache_seed`. Bad
+    options are raised here, and nothing is sent before the first event is asked for.
     """
     question = inquiry(
         prompt,
@@ -172,12 +173,10 @@ class QueryStream:
         try:
             if self._clock.monotonic() >= self._turn_due:
                 await self._give_turn()
-            if not self._pieces:
-                await self._wait_for_pieces()
-            elif self._question.schema is not None and isinstance(self._pieces[0], AIMessage):
-                await self._until(pydantic_arrived)
             if self._pieces:
-                self._take(self._pieces.popleft())
+                await self._take(self._pieces.popleft())
+            elif self._state == "open":
+                await self._wait_for_pieces()
         except Exception as error:  # noqa: BLE001  # a failure is an event
             self._end(GenerationFailed(error=error))
         except BaseException:
@@ -190,6 +189,8 @@ class QueryStream:
 
     async def _wait_for_pieces(self) -> None:
         started = self._clock.monotonic()
+        if self._deadline is not None and self._deadline <= started:
+            raise _too_late()
         self._pieces.extend(_pieces(await self._until(self._source.arrived) or ()))
         now = self._clock.monotonic()
         if now - started >= BUSY:
@@ -198,23 +199,18 @@ class QueryStream:
     async def _until(self, arrives: Callable[[], Awaitable[Value]]) -> Value | None:
         """What was waited for, in time; None where the query was cancelled meanwhile."""
         left = None if self._deadline is None else self._deadline - self._clock.monotonic()
-        if left is not None and left <= 0:
-            raise _too_late()
         value = None
         with self._waiting, self._watch.limit(left, _too_late):
             value = await arrives()
         return value if self._state == "open" else None
 
-    def _take(self, piece: Piece) -> None:
-        if isinstance(piece, ThoughtDelta):
-            self._ready.append(piece)
-        elif isinstance(piece, str):
+    async def _take(self, piece: Piece) -> None:
+        if isinstance(piece, str):
             self._read(piece)
+        elif isinstance(piece, ThoughtDelta):
+            self._ready.append(piece)
         else:
-            answer = finished(piece)
-            if self._reader is not None:
-                self._ready.extend(self._reader.finish())
-            self._end(self._outcome(answer))
+            await self._finish(finished(piece))
 
     def _read(self, text: str) -> None:
         if self._shows_text:
@@ -223,6 +219,13 @@ class QueryStream:
             self._ready.extend(self._reader.feed(text))
             if self._reader.limit_error is not None:
                 raise self._reader.limit_error
+
+    async def _finish(self, answer: AIMessage) -> None:
+        if self._reader is not None:
+            await self._until(pydantic_arrived)
+            self._ready.extend(self._reader.finish() if self._state == "open" else ())
+        if self._state == "open":
+            self._end(self._outcome(answer))
 
     def _outcome(self, answer: AIMessage) -> TerminalEvent:
         """What `query` makes of the whole answer."""

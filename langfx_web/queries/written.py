@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Union
 
+from langfx_web.errors import LangfxError, SchemaError
 from langfx_web.protocols import Protocol
 from langfx_web.schemas import Schema
 
@@ -14,7 +15,12 @@ def written(value: Any, protocol: Protocol) -> str:
     """The value as input: constructor calls and literals, or JSON; `schema_unsupported` where it has no such form."""
     classes = tuple(dict.fromkeys(_classes(value)))
     schema = Schema.of(Union[classes] if classes else Any)  # noqa: UP007  # made of values, not written
-    return as_input(value, schema, protocol)
+    try:
+        return as_input(value, schema, protocol)
+    except LangfxError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise SchemaError(f"a {type(value).__name__} cannot be written down for a model: {error}") from error
 
 
 def as_input(value: Any, schema: Schema, protocol: Protocol) -> str:

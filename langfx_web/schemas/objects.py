@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, get_origin
 
 from langfx_web.json_text import Path
 from langfx_web.schemas.containers import Member, fitted
-from langfx_web.schemas.form import Fit, Form, Reading, best, is_same, validated
+from langfx_web.schemas.form import Fit, Form, Reading, Source, best, is_same, validated
 from langfx_web.schemas.leaves import AnyForm
 from langfx_web.schemas.tree import ObjectNode
+
+_TUPLES: Mapping[Source, Sequence[type]] = {"python": (tuple,), "json": (list,), "app": (list, tuple)}
+"""What a NamedTuple may be written as, but for its constructor."""
 
 
 class ClassForm(Form):
@@ -56,11 +59,11 @@ class ClassForm(Form):
                 return self.wrong(tree, path, reading)
             given = form.bound(tree, path, reading)
             return None if given is None else form.built(given, path, reading)
-        if self.is_tuple and type(tree) is (tuple if reading.is_python else list):
+        if self.is_tuple and type(tree) in _TUPLES[reading.source]:
             if len(tree) > len(self.members):
                 return reading.refuse(path, f"{self.name} has {len(self.members)} fields")
             return self.built(dict(zip(self.members, tree, strict=False)), path, reading)
-        if reading.is_python or not (isinstance(tree, dict) or self.is_root):
+        if reading.is_python or not (isinstance(tree, dict) or self.is_root) or (self.is_tuple and not reading.is_app):
             return self.wrong(tree, path, reading)
         if reading.is_app and self.is_own(tree):
             return self.kept(tree, path, reading)

@@ -19,7 +19,7 @@ from langfx_web.schemas.form import Reading, Source, is_same, note
 from langfx_web.schemas.json_schema import check
 from langfx_web.schemas.native import NativeSchema, native
 from langfx_web.schemas.python_types import python_type
-from langfx_web.schemas.written import tree_of, written
+from langfx_web.schemas.written import plain_of, tree_of, written
 
 
 class Schema:
@@ -183,8 +183,12 @@ class Schema:
         return plain
 
     def tree(self, value: Any) -> Any:
-        """The tree that a value of the type would be built from, as a protocol writes it."""
+        """The tree that a value of the type would be built from; nodes of it may stand among the values."""
         return tree_of(value, self._compiled)
+
+    def plain(self, tree: Any) -> Any:
+        """What reading the JSON of a tree's value gives."""
+        return plain_of(tree, self._compiled)
 
 
 class DocumentSchema(Schema):

@@ -10,14 +10,14 @@ from langfx_web.json_text import dumps
 from langfx_web.schemas import adapters
 from langfx_web.schemas.compiling import Compiled
 from langfx_web.schemas.objects import ClassForm
-from langfx_web.schemas.tree import EnumNode, ObjectNode, SetNode
+from langfx_web.schemas.tree import EnumNode, MarkNode, ObjectNode, SetNode
 from langfx_web.schemas.unknown import UNKNOWN
 
 _PLAIN = (str, bytes, bool, int, float, type(None))
 
 
 def tree_of(value: Any, compiled: Compiled) -> Any:
-    """The tree that the value would be built from."""
+    """The tree that the value would be built from; nodes of it may stand among the values."""
     forms = {form.origin: form for form in reversed(compiled.classes.values())}
     enums = {type_: name for name, type_ in compiled.enums.items()}
 
@@ -28,6 +28,10 @@ def tree_of(value: Any, compiled: Compiled) -> Any:
         if isinstance(item, Enum):
             return EnumNode(enums[type(item)], item.name) if type(item) in enums and item.name else take(item.value)
         if item is UNKNOWN or isinstance(item, _PLAIN):
+            return item
+        if isinstance(item, ObjectNode):
+            return ObjectNode(item.class_name, (), {name: take(member) for name, member in item.fields.items()})
+        if isinstance(item, MarkNode):
             return item
         if isinstance(item, Mapping):
             return {take(key): take(member) for key, member in item.items()}
@@ -42,38 +46,45 @@ def tree_of(value: Any, compiled: Compiled) -> Any:
 
 def _members(item: Any, form: ClassForm) -> dict[str, Any]:
     """What an instance holds of its fields; those that only its constructor is given are lost."""
-    shown = [member.name for member in form.members.values() if not (member.is_hidden or member.is_init_only)]
-    further = getattr(item, "__pydantic_extra__", None) or {}
-    return {name: getattr(item, name) for name in shown} | further
+    shown = [member for member in form.members.values() if not (member.is_hidden or member.is_init_only)]
+    given = {member.name: getattr(item, member.name) for member in shown}
+    # A default that no answer could give, such as a None that the type hides, is left out to come back.
+    kept = {
+        member.name: given[member.name]
+        for member in shown
+        if given[member.name] is not member.default or member.is_default_told
+    }
+    return kept | (getattr(item, "__pydantic_extra__", None) or {})
 
 
 def written(value: Any, compiled: Compiled) -> Any:
     """The JSON form of a typed value: aliases, members' values, text for what JSON has as text."""
-    return _json(tree_of(value, compiled), compiled)
+    return plain_of(tree_of(value, compiled), compiled)
 
 
-def _json(tree: Any, compiled: Compiled) -> Any:
+def plain_of(tree: Any, compiled: Compiled) -> Any:
+    """What reading the JSON of a tree's value gives."""
     if isinstance(tree, ObjectNode):
         return _object(tree, compiled)
     if isinstance(tree, dict):
-        return {_key(_json(key, compiled)): _json(item, compiled) for key, item in tree.items()}
+        return {_key(plain_of(key, compiled)): plain_of(item, compiled) for key, item in tree.items()}
     if isinstance(tree, (list, tuple, SetNode)):
-        return [_json(item, compiled) for item in (tree.items if isinstance(tree, SetNode) else tree)]
+        return [plain_of(item, compiled) for item in (tree.items if isinstance(tree, SetNode) else tree)]
     if isinstance(tree, EnumNode):
-        return _json(compiled.enums[tree.enum_name][tree.member].value, compiled)
-    if tree is UNKNOWN:
-        return "UNKNOWN"
+        return plain_of(compiled.enums[tree.enum_name][tree.member].value, compiled)
+    if tree is UNKNOWN or isinstance(tree, MarkNode):
+        return repr(tree)
     return tree.decode() if isinstance(tree, bytes) else tree
 
 
 def _object(tree: ObjectNode, compiled: Compiled) -> Any:
     form = compiled.classes[tree.class_name]
     if form.is_root:
-        return _json(tree.fields["root"], compiled)
+        return plain_of(tree.fields["root"], compiled)
     if form.is_tuple:
-        return [_json(item, compiled) for item in tree.fields.values()]
+        return [plain_of(item, compiled) for item in tree.fields.values()]
     names = {member.name: member.alias for member in form.members.values()}
-    return {names.get(name, name): _json(item, compiled) for name, item in tree.fields.items()}
+    return {names.get(name, name): plain_of(item, compiled) for name, item in tree.fields.items()}
 
 
 def _key(key: Any) -> str:

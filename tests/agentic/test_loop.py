@@ -121,7 +121,7 @@ async def test_bad_calls_do_not_stop_good_ones() -> None:
         ("e", False),
     ]
     assert results[0].text == "Error: there is no tool 'nope'. Available: double, fail."
-    assert "n: Input should be a valid integer" in results[1].text
+    assert "n: int is wanted, not a str" in results[1].text
     assert results[3].text == "no such order"
     assert [event.id for event in events if isinstance(event, ToolStart)] == ["d", "e"]
     ends = {event.id: event.error_code for event in events if isinstance(event, ToolEnd)}

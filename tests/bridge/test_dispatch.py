@@ -457,6 +457,14 @@ async def test_an_agent_with_typed_tools_waits_for_pydantic(late: FakePage, pack
     assert set(packs.wanted) == {"schemas"}
 
 
+async def test_what_has_arrived_is_not_asked_for_again(late: FakePage, packs: Packs) -> None:
+    """Asking is a promise of the worker and turns of its loop, which no later typed work pays."""
+    packs.answers.put_nowait("")
+    for _ in range(2):
+        assert (await late.ask("call", target="late_shop:answer", args=[]))["value"] == "Eight."
+    assert packs.wanted == ["schemas"]
+
+
 @pytest.mark.parametrize("target", [{"messageId": "m-1"}, {}])
 async def test_platform_24_a_prompt_that_waits_for_pydantic_can_be_cancelled(
     late: FakePage, packs: Packs, target: dict[str, str]
@@ -502,6 +510,48 @@ async def test_functions_that_use_a_schema_by_hand_wait_for_pydantic(tmp_path, p
     assert not [message for message in other.messages if message.get("id") == id_]
     packs.answers.put_nowait("")
     assert (await other.end(id_))["value"] == 3
+
+
+TYPED = """
+import dataclasses
+import langfx_web as lf
+
+@dataclasses.dataclass
+class Point:
+    x: int
+
+lm = lf.testing.StaticResponse("Point(x=1)")
+
+async def ask(): return await lf.query("Where?", Point, lm=lm)
+async def say(): return await lf.query("Where?", lm=lm)
+def watch(): return lf.query_stream("Where?", Point, lm=lm)
+"""
+
+
+async def test_typed_queries_wait_for_pydantic_when_they_have_an_answer(tmp_path, page: FakePage, packs: Packs) -> None:
+    """Not before, so that the request is under way, and a text does not wait at all."""
+    other = FakePage(tmp_path / "typed", load=packs.load)
+    assert (await other.setup({"typed_shop": TYPED}))["kind"] == "ready"
+    said = other.command("call", target="typed_shop:say", args=[])
+    assert (await other.end(said))["value"] == "Point(x=1)"
+    asked = other.command("call", target="typed_shop:ask", args=[])
+    watched = other.command("stream", target="typed_shop:watch", args=[])
+    await packs.asked.wait()
+    await other.wait(lambda message: any(item["type"] == "field_end" for item in message.get("items", [])))
+    packs.answers.put_nowait("")
+    packs.answers.put_nowait("")
+    assert (await other.end(asked))["value"] == {"x": 1}
+    assert (await other.end(watched))["kind"] == "end"
+    assert other.items(watched)[-1]["value"] == {"x": 1}
+
+
+async def test_examples_at_the_top_of_a_module_find_pydantic(tmp_path, page: FakePage, packs: Packs) -> None:
+    """They are checked at once, while the module is imported."""
+    source = TYPED + "where = lf.Mapping('Where?', Point, examples=[lf.MappingExample('There.', Point(x=2))])\n"
+    other = FakePage(tmp_path / "examples", load=packs.load)
+    packs.answers.put_nowait("")
+    assert (await other.setup({"examples_shop": source}))["kind"] == "ready"
+    assert packs.wanted == ["schemas"]
 
 
 async def test_close(shop: FakePage) -> None:

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.passes import chosen
 from tests.browser.provider import Provider
 from tests.browser.tab import Tab
+from worker.bundle import demo as bundle
 from worker.bundle.browsers import need_chromium
 from worker.bundle.exchange import Exchange
 from worker.bundle.server import Route, Server
@@ -76,6 +77,13 @@ def new_server(dist: Path, provider: Provider) -> Iterator[NewServer]:
     with ExitStack() as stack:
         usual = {"routes": routes(provider), "headers": chosen().headers}
         yield lambda root=dist, **options: stack.enter_context(Server(root, **{**usual, **options}))
+
+
+@pytest.fixture(scope="module")
+def demo_server(dist: Path) -> Iterator[Server]:
+    """`dist/` with the demo's own scripted provider, as `build.py serve` has it."""
+    with bundle.demo_server(dist, ROOT / "web" / "demo" / "scripted_provider.py", host="127.0.0.1", port=0) as server:
+        yield server
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import product
-from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -14,7 +13,6 @@ from tests.browser.conftest import ROOT
 from tests.browser.kept import PREPARED, wait_until
 from tests.browser.provider import Text, says, stream
 from tests.browser.tab import Console
-from worker.bundle import demo as bundle
 from worker.bundle.server import Server
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
@@ -81,13 +79,6 @@ def demo_page(browser: Browser) -> Iterator[Callable[..., Demo]]:
             return Demo(context.new_page()).open(url)
 
         yield open_page
-
-
-@pytest.fixture(scope="module")
-def demo_server(dist: Path) -> Iterator[Server]:
-    """`dist/` with the demo's own scripted provider, as `build.py serve` has it."""
-    with bundle.demo_server(dist, ROOT / "web" / "demo" / "scripted_provider.py", host="127.0.0.1", port=0) as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,18 @@ PICK = "() => [...document.querySelectorAll('button')].find((button) => /order 7
 ANSWERED = """() => document.querySelector("#send-label").textContent === "Send" &&
   [...document.querySelectorAll(".entry.answer")].some((answer) => answer.textContent.includes("Arrives Thursday"))"""
 
+# Remembers what the name of the customer was while the model wrote.
+FILL = """() => {
+  const [sheet, customer] = ["sheet", "customer"].map((id) => document.getElementById(id));
+  globalThis.names = new Set();
+  new MutationObserver(() => sheet.dataset.outcome === "running" && names.add(customer.textContent))
+    .observe(sheet, { subtree: true, childList: true, characterData: true });
+  document.getElementById("fill").click();
+}"""
+CONFIRMED = """() => document.querySelector("#sheet").dataset.outcome === "confirmed" &&
+  document.querySelector("#wanted_by").textContent === "Friday, 18 September 2026" &&
+  document.querySelectorAll("#items tr").length === 2"""
+
 
 def ask(page: Page) -> None:
     """Pick the first question of the demo and wait for its answer."""
@@ -41,6 +53,18 @@ def test_the_demo_answers_with_and_without_a_network(dist: Path, new_page: NewPa
         assert page.complaints == []
     page.goto(url)
     ask(page)
+
+
+def test_the_form_fills_while_the_model_writes(dist: Path, new_page: NewPage) -> None:
+    """The demo's second page shows letters before there is an order, and the order once Python has checked it."""
+    page = new_page()
+    with demo_server(dist, ROOT / "web/demo/scripted_provider.py", host="127.0.0.1", port=0) as server:
+        page.goto(f"{server.url}demo/form/")
+        page.wait_for_function("() => !document.querySelector('#fill').disabled", timeout=120)
+        page.evaluate(FILL)
+        page.wait_for_function(CONFIRMED)
+        assert {"Maya", "Maya Okafor"} <= set(page.evaluate("() => [...names].map((name) => name.slice(0, 11).trim())"))
+        assert page.complaints == []
 
 
 def test_a_later_visit_starts_from_a_snapshot(new_server: NewServer, new_tab: NewTab) -> None:

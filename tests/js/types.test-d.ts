@@ -8,6 +8,7 @@ import type {
   LangfxError,
   Line,
   PageTool,
+  QueryEvent,
   StopReason,
   TurnEvent,
   TurnResult,
@@ -64,6 +65,10 @@ export async function uses(signal: AbortSignal): Promise<void> {
   const order = await langfx.call<{ total: number }>("shop:order", { id: "7" }, { signal });
   const total: number = order.total;
   for await (const item of langfx.stream<string>("shop:names")) item.toUpperCase();
+  for await (const event of langfx.stream<QueryEvent<{ total: number }>>("shop:stream_order")) {
+    if (event.type === "generation_complete") event.value.total.toFixed();
+    fill(event);
+  }
   await langfx.call("shop:upload", [new ArrayBuffer(1), new Date(), undefined, null]);
   const closed: ClosedInfo = await langfx.closed;
   if (closed.reason !== "closed") report(closed.error);
@@ -81,6 +86,34 @@ function show(event: TurnEvent): string {
       return `${event.name} ${event.executionId} ${event.rerun}`;
     case "tool_end":
       return `${event.durationMs} ${event.isError ? event.errorCode : event.content}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** So is an event of a streamed query. */
+function fill(event: QueryEvent<{ total: number }>): string {
+  switch (event.type) {
+    case "text_delta":
+    case "thought_delta":
+      return event.delta;
+    case "object_start":
+      return `${event.kind} ${event.className?.toLowerCase()} ${event.path.length}`;
+    case "field_start":
+    case "object_end":
+      return event.path.join(".");
+    case "string_field_delta":
+      return `${event.path.at(-1)} ${event.delta.trim()}`;
+    case "field_end":
+      return `${event.value} ${event.className}`;
+    case "generation_complete":
+      return `${event.value.total} ${event.usage?.totalTokens}`;
+    case "parsing_failed":
+      return `${event.error.code} ${event.message.parts}`;
+    case "generation_failed":
+      return `${event.error.code} ${event.error.details.limit} ${event.error.retryable}`;
+    case "generation_cancelled":
+      return event.reason;
     default:
       return event satisfies never;
   }
@@ -117,6 +150,12 @@ export async function misuses(): Promise<void> {
   await langfx.call("m:f", [() => {}]);
   // @ts-expect-error Arguments are an object or an array.
   await langfx.call("m:f", "x");
+  for await (const event of langfx.stream<QueryEvent<number>>("m:g")) {
+    // @ts-expect-error Only the last event has the value, and only a successful one.
+    event.value.toFixed();
+    // @ts-expect-error A path is not changed.
+    if (event.type === "field_end") event.path.push("a");
+  }
   // @ts-expect-error A stream is read, not awaited for its items.
   (await langfx.stream("m:g")).length;
 

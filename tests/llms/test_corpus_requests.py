@@ -12,8 +12,13 @@ import pytest
 import langfx_web as lf
 from langfx_web.llms.anthropic.decode import REPLAY_TAG
 from langfx_web.messages import (
+    PDF,
     AIMessage,
+    CachePoint,
+    Image,
     Message,
+    Modality,
+    Part,
     SystemMessage,
     Text,
     Thought,
@@ -27,6 +32,7 @@ from langfx_web.transport import MockResponse, MockTransport
 IN_CI = os.environ.get("CI") == "true"
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 SAID = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking", "mcp_tool_use", "mcp_tool_result")
+MEDIA: dict[str, type[Modality]] = {"image": Image, "document": PDF}
 COMPARED = (
     "max_tokens",
     "messages",
@@ -56,12 +62,19 @@ def requests() -> dict[str, dict[str, Any]]:
 def sayable(body: dict[str, Any]) -> bool:
     """Whether our messages can say all of it."""
     blocks = [block for message in body["messages"] for block in listed(message["content"])]
-    return all(block["type"] in SAID and worded(block) for block in blocks)
+    return all((block["type"] in SAID and plain_result(block)) or is_media(block) for block in blocks)
 
 
-def worded(block: dict[str, Any]) -> bool:
-    """Whether a tool result, if it is one, is text."""
-    return block["type"] != "tool_result" or all(part["type"] == "text" for part in listed(block["content"]))
+def plain_result(block: dict[str, Any]) -> bool:
+    """Whether a tool result, if it is one, is text and media."""
+    parts = listed(block["content"]) if block["type"] == "tool_result" else []
+    return all(part["type"] == "text" or is_media(part) for part in parts)
+
+
+def is_media(block: dict[str, Any]) -> bool:
+    """Whether a block is a picture or document, by its bytes or address alone."""
+    own_fields = block.keys() <= {"type", "source", "cache_control"}
+    return block["type"] in MEDIA and own_fields and block["source"]["type"] in ("base64", "url")
 
 
 def listed(content: Any) -> list[dict[str, Any]]:
@@ -81,7 +94,7 @@ def _corpus() -> None:
 
 def conversation(body: dict[str, Any]) -> list[Message]:
     """The conversation of a body."""
-    messages: list[Message] = [SystemMessage(block["text"]) for block in listed(body.get("system") or [])]
+    messages: list[Message] = [SystemMessage(*user_parts(block)) for block in listed(body.get("system") or [])]
     for message in body["messages"]:
         blocks = listed(message["content"])
         if message["role"] == "assistant":
@@ -89,17 +102,33 @@ def conversation(body: dict[str, Any]) -> list[Message]:
             continue
         messages += [
             ToolMessage(
-                *(part["text"] for part in listed(block["content"])),
+                *(part for inner in listed(block["content"]) for part in user_parts(inner)),
+                *marks(block),
                 call_id=block["tool_use_id"],
                 is_error=block.get("is_error", False),
             )
             for block in blocks
             if block["type"] == "tool_result"
         ]
-        texts = [block["text"] for block in blocks if block["type"] == "text"]
-        if texts:
-            messages.append(UserMessage(*texts))
+        parts = [part for block in blocks if block["type"] != "tool_result" for part in user_parts(block)]
+        if parts:
+            messages.append(UserMessage(*parts))
     return messages
+
+
+def user_parts(block: dict[str, Any]) -> list[Part]:
+    """The part that a block of a user, a tool or the application is, and its mark for the provider's cache."""
+    if block["type"] == "text":
+        return [Text(block["text"]), *marks(block)]
+    kind, source = MEDIA[block["type"]], block["source"]
+    made = kind.from_uri(source["url"]) if source["type"] == "url" else kind.from_base64(source["data"])
+    return [made, *marks(block)]
+
+
+def marks(block: dict[str, Any]) -> list[CachePoint]:
+    """The cache point after a block, if there is one."""
+    mark = block.get("cache_control")
+    return [] if mark is None else [CachePoint(mark.get("ttl"))]
 
 
 def answer_part(block: dict[str, Any]) -> Text | Thought | ToolCall:
@@ -139,25 +168,23 @@ def own(tool: dict[str, Any]) -> bool:
 
 
 def comparable(body: dict[str, Any]) -> dict[str, Any]:
-    """What we model of a body, in one form; marks for the provider's cache are left out."""
+    """What we model of a body, in one form."""
     shown = {name: body[name] for name in COMPARED if body.get(name)}
-    shown["messages"] = [{**message, "content": unmarked(message["content"])} for message in body["messages"]]
+    shown["messages"] = [
+        {"role": message["role"], "content": plain_blocks(message["content"])} for message in body["messages"]
+    ]
     if "system" in shown:
-        shown["system"] = unmarked(shown["system"])
+        shown["system"] = listed(shown["system"])
     if "tools" in shown:
         shown["tools"] = sorted(shown["tools"], key=lambda tool: tool["name"])
     return shown
 
 
-def unmarked(content: Any) -> list[dict[str, Any]]:
-    """Blocks without marks for the provider's cache."""
-    blocks = []
-    for block in listed(content):
-        shown = {
-            key: value for key, value in block.items() if key != "cache_control" and (key, value) != ("is_error", False)
-        }
-        blocks.append(shown)
-    return blocks
+def plain_blocks(content: Any) -> list[dict[str, Any]]:
+    """Blocks without what says nothing."""
+    return [
+        {key: value for key, value in block.items() if (key, value) != ("is_error", False)} for block in listed(content)
+    ]
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -176,4 +203,4 @@ async def test_an_accepted_request_can_be_sent_from_our_messages(name: str) -> N
 
 def test_enough_requests_are_compared() -> None:
     """The recorded requests that our messages can say are all there."""
-    assert len(REQUESTS) == 30
+    assert len(REQUESTS) == 35

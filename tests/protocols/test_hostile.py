@@ -122,6 +122,8 @@ HOSTILE = {
     "lambda": "lambda a,b: " * 5000 + "1",
     "conditional": "1 if 1 else " * 5000 + "1",
     "power": "1" + "**1" * 5000,
+    "shifts": "1" + " << 1" * 50_000,
+    "shifts in brackets": "[1" + " >> 1" * 50_000 + "]",
     "attributes": "a" + ".a" * 100_000,
     "attributes with commas": "f" + ".a(1,2)" * 5000,
     "calls": "f" + "()" * 5000,

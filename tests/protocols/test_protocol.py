@@ -139,6 +139,10 @@ def test_an_answer_holds_exactly_one_value(text: str, wanted: Names) -> None:
         ("(1)", 1),
         ("1, 'a'", (1, "a")),
         ("1,", (1,)),
+        ("1,;", (1,)),
+        ("1, 2; # done", (1, 2)),
+        ("\uff2eote(t\uff45xt=\uff34rue)", note(text=True)),
+        ("Color.\uff32ED", EnumNode("Color", "RED")),
         ("{1, 1}", SetNode((1, 1))),
         ("{(1, 2)}", SetNode(((1, 2),))),
         ("set()", SetNode(())),
@@ -299,7 +303,9 @@ def test_langfx_22_limits_are_checked_before_anything_deep(name: str) -> None:
             read(text, name=name)
         assert caught.value.limit == limit
     assert len(read(f"[{'1,' * 199_998}1]", name=name)) == 199_999
-    assert code_of("1" * 5000, name=name) == "output_syntax"
+    for digits in ("1" * 5000, "-" + "1" * 5000, "0." + "1" * 5000, "1e" + "0" * 5000 + "1"):
+        assert code_of(digits, name=name) == "output_syntax"
+        assert code_of(f"[{digits}]", name=name) == "output_syntax"
     assert code_of("[1,\0 2]", name=name) == "output_syntax"
 
 

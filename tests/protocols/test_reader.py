@@ -20,6 +20,8 @@ ANSWERS = {
         "{'a': (1,), 'b': ('x' 'y'), 'c': {1, 2}, (1, 2): {}, 3: set(), 'd': dict(a=[b'x'])}",
         "('long ' +\n 'text')",
         "1, [2, 'a']",
+        "1, 2;",
+        "\uff2eote(t\uff45xt=[\uff23olor.RED])",
         "[1, 2], 3",
         "```python 'one line'```",
         "300\n```\n",
@@ -222,6 +224,15 @@ def test_after_an_error_a_reader_is_silent_but_counts() -> None:
     assert reader.limit_error is not None
     assert reader.limit_error.limit == "max_chars"
     assert reader.finish() == []
+
+
+def test_a_tuple_without_parentheses_is_no_level() -> None:
+    """A stream is not closed for an answer that is read."""
+    text = "1, " + "[" * 64 + "]" * 64
+    reader = protocol("python").reader(NOTES)
+    reader.feed(text)
+    assert reader.limit_error is None
+    assert protocol("python").tree(text, NOTES)
 
 
 @pytest.mark.parametrize(

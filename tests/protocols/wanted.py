@@ -31,9 +31,6 @@ class Names:
     def fields(self, name: str) -> tuple[str, ...]:
         return self.classes[name]
 
-    def aliases(self, name: str) -> dict[str, str]:
-        return {field: field for field in self.classes[name]}
-
     def json_schema(self) -> dict[str, Any]:
         return {}
 

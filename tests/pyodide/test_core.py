@@ -146,3 +146,25 @@ async def test_platform_38_bug_086_live_proxies_do_not_grow_with_use(selenium: A
     module.enable_pyproxy_allocation_tracing()
     assert await growth(2) == await growth(10)
     module.disable_pyproxy_allocation_tracing()
+
+
+@run_in_pyodide(packages=["langfx-web"])
+def test_templates_and_messages_that_nest_deeply(selenium: Any) -> None:
+    """What contains itself is an error, and 199 levels of metadata are kept, on a small stack."""
+    import langfx_web as lf
+    from langfx_web.errors import TemplateError
+
+    template = lf.Template("{{x}}")
+    circle: list[Any] = []
+    circle.append(circle)
+    for value in (template, circle):
+        try:
+            template.render({"x": value})
+            raise AssertionError(value)
+        except TemplateError as error:
+            assert (error.line, error.column) == (1, 1)
+    circle.clear()
+    deep: Any = 1
+    for _ in range(198):
+        deep = [deep]
+    assert lf.UserMessage("x", metadata={"deep": deep}).metadata == {"deep": deep}

@@ -36,7 +36,14 @@ def test_langfx_22_limits_hold_on_a_small_stack(selenium: Any) -> None:
 
     # Each of these is nested by Python's own parser, which has the stack of the browser alone.
     hostile = [
-        *["not " * 5000 + "1", "-" * 100_000 + "1", "lambda: " * 5000 + "1", "1" + "**1" * 5000, "a" + ".a" * 100_000],
+        *[
+            "not " * 5000 + "1",
+            "-" * 100_000 + "1",
+            "lambda: " * 5000 + "1",
+            "1" + "**1" * 5000,
+            "1" + " << 1" * 50_000,
+            "a" + ".a" * 100_000,
+        ],
         *["f" + "()" * 5000, "f" + "[0]" * 5000, "(" * 5000 + "1" + ")" * 5000, "Note(text=" * 5000, "{1:" * 5000],
         *[
             "if 1: pass\n" + "elif 1: pass\n" * 5000,

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 import langfx_web as lf
 from langfx_web.errors import InvalidArgumentError, InvalidValueError, MappingError, OutputMismatchError
-from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, UserMessage
+from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, Thought, ToolCall, UserMessage
 from langfx_web.testing import StaticResponse, StaticSequence
 from tests.queries.golden import golden
 
@@ -183,6 +183,13 @@ async def test_langfx_30_a_wrong_example_is_refused(output: Any, reason: str) ->
     assert (caught.value.code, caught.value.details["index"], lm.requests) == ("invalid_example", 1, [])
 
 
+async def test_langfx_30_an_example_is_a_mapping_example() -> None:
+    """A pair is none."""
+    with pytest.raises(InvalidValueError) as caught:
+        await lf.query("Where?", Point, lm=StaticSequence([]), examples=[("There.", Point(x=1, y=2))])
+    assert (caught.value.code, caught.value.details["index"]) == ("invalid_example", 0)
+
+
 async def test_langfx_30_an_output_may_be_none() -> None:
     """Null is a value; only what is missing is none."""
     example = lf.MappingExample("Nowhere.", None)
@@ -199,6 +206,14 @@ async def test_langfx_31_one_object_serves_many_calls_at_once() -> None:
     messages = await asyncio.gather(*(mapping(vars={"n": n}, lm=lm) for n, lm in enumerate(lms)))
     assert [message.result for message in messages] == list(range(20))
     assert [f"Number {n}?" in lm.requests[0].messages[-1].text for n, lm in enumerate(lms)] == [True] * 20
+
+
+def test_an_example_may_be_a_transcript() -> None:
+    """Of which what was said is shown, not what was thought or called."""
+    answered = AIMessage(Thought("hm"), "By the gate.", ToolCall("c", "look", {}))
+    example = lf.MappingExample([UserMessage("Where?"), answered], 1, context=answered)
+    system = lf.Mapping("Where?", int, examples=[example]).render().messages[0]
+    assert system.text.startswith("CONTEXT:\n  By the gate.\n\nREQUEST:\n  Where?\n\n  By the gate.\n\nOUTPUT")
 
 
 async def test_a_mapping_says_what_its_maker_wants() -> None:

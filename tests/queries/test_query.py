@@ -250,6 +250,7 @@ async def test_a_mapping_error_says_what_failed_where_and_no_more() -> None:
     error = caught.value
     assert isinstance(error.cause, OutputMismatchError)
     assert (error.code, error.path, error.problems) == ("mapping_failed", ("y",), error.cause.problems)
+    assert (error.details["cause"], error.details["attempts"]) == ("output_mismatch", 1)
     assert str(error).startswith("int is wanted, not a str at y: ")
     assert len(error.excerpt) == 200
     assert len(str(error)) < 300

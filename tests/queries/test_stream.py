@@ -26,6 +26,7 @@ from langfx_web.errors import (
 )
 from langfx_web.events import GenerationCancelled, GenerationComplete, GenerationFailed, ParsingFailed, TextDelta
 from langfx_web.messages import AIMessage, Text, Thought
+from langfx_web.schemas import wait_for_pydantic
 from langfx_web.testing import ManualClock, StaticResponse
 from langfx_web.transport import HANG
 from langfx_web.usage import Usage
@@ -151,6 +152,14 @@ async def test_an_answer_of_another_type_fails_as_the_call_does() -> None:
     assert terminal.error.lm_response.text == terminal.message.text == answer
 
 
+async def test_options_of_a_call_that_shape_no_request_are_taken() -> None:
+    """So that both can be asked with the same ones; a stream keeps no answers."""
+    lm = StaticResponse("4")
+    for seed in (0, None):
+        [*_, terminal] = await shown(lf.query_stream("2 + 2?", int, lm=lm, cache_seed=seed, timeout=30))
+        assert terminal.value == 4
+
+
 async def test_a_paused_answer_is_never_read() -> None:
     """Nor is one that was cut by its limit, even where it happens to be a value."""
     for reason in ("pause", "length"):
@@ -176,6 +185,34 @@ async def test_a_limit_that_shows_at_the_end_ends_it_alike() -> None:
     *_, terminal = await shown(lf.query_stream("?", int, lm=lm, parse_limits=lf.ParseLimits(max_depth=3)))
     assert isinstance(terminal, GenerationFailed)
     assert terminal.error.code == "output_limit"
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_the_value_waits_for_pydantic(cancelled: bool) -> None:
+    """Where it comes later: fields are shown before, and the query can be cancelled meanwhile."""
+    arrived = asyncio.Event()
+
+    async def wait() -> None:
+        await arrived.wait()
+
+    token = wait_for_pydantic.set(wait)
+    try:
+        found: list[Any] = []
+        stream = lf.query_stream("?", Note, lm=StaticResponse(NOTE, chunk_size=9))
+
+        async def read() -> None:
+            async for event in stream:
+                found.append(event)  # noqa: PERF401  # looked at while it grows
+
+        task = asyncio.create_task(read())
+        await asyncio.sleep(0.01)
+        assert found[-1].type in ("field_end", "object_end")
+        stream.cancel() if cancelled else arrived.set()
+        await task
+    finally:
+        wait_for_pydantic.reset(token)
+    assert found[-1].type == ("generation_cancelled" if cancelled else "generation_complete")
+    assert sum(event.type.startswith("generation") for event in found) == 1
 
 
 # Failures

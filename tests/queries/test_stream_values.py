@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import langfx_web as lf
-from langfx_web.errors import LangfxError
+from langfx_web.errors import LangfxError, MappingError
 from langfx_web.events import GenerationComplete, GenerationFailed, ParsingFailed, PartialObject, TerminalEvent
 from langfx_web.llms import ModelRequest
 from langfx_web.llms.delta import Delta, Finish
 from langfx_web.protocols import ProtocolName
+from langfx_web.schemas import Schema
+from langfx_web.testing import StaticResponse
 from tests.protocols.parity_types import Answer, Point
 from tests.protocols.test_agreement import PIECES_OF_TEXT, python_texts
 from tests.protocols.test_parity import STREAMED, schema_of
@@ -46,7 +48,9 @@ async def streamed(parts: list[str], schema: Any, name: ProtocolName = "python")
 async def called(text: str, schema: Any, name: ProtocolName) -> str:
     """What the call makes of the same text: the value, or the code of the fault."""
     try:
-        return repr(lf.read_answer(text, schema, protocol=name)) if text else "empty_generation"
+        return repr(await lf.query("?", schema, lm=Pieces([text] if text else []), protocol=name))
+    except MappingError as error:
+        return str(getattr(error.cause, "code", error.cause))
     except LangfxError as error:
         return error.code
 
@@ -131,3 +135,29 @@ async def test_a_shown_object_has_the_fields_of_the_built_one() -> None:
     assert shown == (PartialObject("Point", {"x": 1, "y": 2}), PartialObject("Answer", {"final_answer": 3}))
     assert isinstance(terminal, GenerationComplete)
     assert terminal.value == [Point(x=1, y=2), Answer(final_answer=3)]
+
+
+NATIVE = [
+    (list[Point], [{"x": 1, "y": 2}], [Point(x=1, y=2)]),
+    (int, 300, 300),
+    (Literal["one", "two"], "two", "two"),
+    (Answer, {"final_answer": 3}, Answer(final_answer=3)),
+    (int | None, None, None),
+]
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])
+@pytest.mark.parametrize(("schema", "plain", "expected"), NATIVE)
+async def test_langfx_39_native_answers_are_shown_without_their_wrapper(
+    schema: Any, plain: Any, expected: Any, size: int
+) -> None:
+    """What a provider puts around a value that is no object is not shown, and the value is that of the call."""
+    wrapped = Schema.of(schema).native(strict=True).wrapped
+    lm = StaticResponse(json.dumps({"value": plain} if wrapped else plain), chunk_size=size)
+    stream = lf.query_stream("?", schema, lm=lm, native_structured_output=True)
+    shown, terminal = Recogniser([event async for event in stream]).answer()
+    assert comparable(shown) == comparable(as_shown(plain))
+    assert isinstance(terminal, GenerationComplete)
+    assert terminal.value == expected
+    assert await lf.query("?", schema, lm=lm, native_structured_output=True) == expected
+    assert lm.requests[0] == lm.requests[1]

@@ -2,12 +2,13 @@
 /** The demo: starts the agent's worker, gives it two tools of the page, and joins the pure state to the view. */
 
 import { connect } from "../langfx-web.js";
+import { failureOf, placeOfScript } from "./start.js";
 import { initial, reduce } from "./state.js";
 import { createView } from "./view.js";
 
-/** @import { Action, Failure } from "./state.js" */
+/** @import { Action } from "./state.js" */
 
-const SCRIPTED_IN_WORKER = ["scripted_provider.py", "scripted_in_worker.py"];
+const SCRIPTED_IN_WORKER = ["scripted_notes.py", "scripted_provider.py", "scripted_in_worker.py"];
 const here = (/** @type {string} */ name) => new URL(name, import.meta.url).href;
 
 /** Two tools that touch the page. The worker asks for them, they run here. */
@@ -54,7 +55,7 @@ boot();
 async function boot() {
   dispatch({ type: "boot" });
   try {
-    const script = (await providerAddress()) ? "server" : "worker";
+    const script = await placeOfScript();
     const modules = script === "server" ? ["scripted_on_server.py"] : SCRIPTED_IN_WORKER;
     langfx = await connect({
       modules: ["support_agent.py", ...modules, "live.py"].map(here),
@@ -65,22 +66,13 @@ async function boot() {
       store: "memory",
       onProgress: (progress) => dispatch({ type: "progress", ...progress }),
     });
-    langfx.closed.then((end) => end.reason !== "closed" && dispatch({ type: "lost", failure: failure(end.error) }));
+    langfx.closed.then((end) => end.reason !== "closed" && dispatch({ type: "lost", failure: failureOf(end.error) }));
     openSession();
     dispatch({ type: "ready", version: langfx.version, script });
     await showOrders();
   } catch (error) {
-    dispatch({ type: "lost", failure: failure(error) });
+    dispatch({ type: "lost", failure: failureOf(error) });
   }
-}
-
-/**
- * Where the page's own server plays the scripted model, or null on a host that only has files, and without a network.
- * @returns {Promise<string | null>}
- */
-async function providerAddress() {
-  const response = await fetch(new URL("provider.json", import.meta.url)).catch(() => null);
-  return response?.ok ? (await response.json()).baseUrl : null;
 }
 
 function openSession() {
@@ -105,7 +97,7 @@ async function ask(text) {
     const { stopReason, error } = await turn.result;
     dispatch({ type: "ended", stopReason, failure: error });
   } catch (error) {
-    dispatch({ type: "ended", stopReason: "error", failure: failure(error) });
+    dispatch({ type: "ended", stopReason: "error", failure: failureOf(error) });
   }
 }
 
@@ -129,15 +121,6 @@ function useKey(key) {
 /** @param {string} id */
 function knownOrder(id) {
   if (!state.orders.some((order) => order.id === id)) throw new Error(`There is no order ${id} on the page.`);
-}
-
-/**
- * @param {unknown} error
- * @returns {Failure}
- */
-function failure(error) {
-  const { code = "error", message = String(error), retryable = false } = /** @type {Partial<Failure>} */ (error ?? {});
-  return { code, message, retryable };
 }
 
 /**

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from scripted_notes import order_in
+
 Json: TypeAlias = dict[str, Any]
 Answer: TypeAlias = tuple[int, dict[str, str], list[bytes | float]]
 
@@ -48,6 +50,13 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """A typed answer, in the small pieces of a model's tokens."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A tool call."""
 
@@ -55,7 +64,7 @@ class Call:
     input: Json
 
 
-Block: TypeAlias = Thinking | Say | Call
+Block: TypeAlias = Thinking | Say | Write | Call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +82,23 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What the script knows when its turn comes: the request, the order it is about, the tools and their results."""
+    """What the script knows when its turn comes: the request, the order it is about, the tools and their results.
+
+    `note` is the request of a typed query, as it was written.
+    """
 
     text: str
-    order_id: str | None
-    tools: frozenset[str]
+    note: str = ""
+    order_id: str | None = None
+    tools: frozenset[str] = frozenset()
     results: dict[str, Result] = field(default_factory=dict)
 
 
 def play(scene: Scene) -> list[Block]:
     """The next turn of the story."""
     match scene:
+        case Scene(note=note) if note:
+            return [Write(text=order_in(note))]
         case Scene(text=text) if re.search(r"\b(detail|long story|policy)\b", text):
             return [Say(text=RETURNS_POLICY)]
         case Scene(text=text) if re.search(r"\b(refund|money back)", text):
@@ -200,7 +215,7 @@ def _bare(text: str) -> str:
 def read_scene(body: Json) -> Scene:
     """What the conversation in a valid request asks of the script."""
     names: dict[str, str] = {}
-    scene_text, results, mentioned = "", {}, None
+    scene_text, note, results, mentioned = "", "", {}, None
     for message in body["messages"]:
         for block in _blocks(message):
             if block["type"] == "tool_use":
@@ -210,10 +225,11 @@ def read_scene(body: Json) -> Scene:
                 results[names[block["tool_use_id"]]] = Result(text=text, is_error=bool(block.get("is_error")))
             elif block["type"] == "text" and message["role"] == "user":
                 scene_text, results = block["text"].lower(), {}
+                note = block["text"] if block["text"].startswith("REQUEST:") else ""
                 number = re.search(r"\d+", scene_text)
                 mentioned = number[0] if number else mentioned
     tools = frozenset(tool["name"] for tool in body.get("tools", []))
-    return Scene(text=scene_text, order_id=mentioned, tools=tools, results=results)
+    return Scene(text=scene_text, note=note, order_id=mentioned, tools=tools, results=results)
 
 
 def _problem(body: Any) -> str | None:
@@ -289,7 +305,7 @@ def _parts(content: str | list[Any]) -> list[Any]:
 def _stream(body: Json, blocks: list[Block]) -> Iterator[bytes | float]:
     """The answer as server-sent events, at the pace of a quick model."""
     digest = _digest(body)
-    read = {"input_tokens": _tokens(json.dumps(body["messages"])), "cache_read_input_tokens": 0}
+    read = {"input_tokens": _count(json.dumps(body["messages"])), "cache_read_input_tokens": 0}
     message = {"id": f"msg_{digest}", "type": "message", "role": "assistant", "model": body["model"], "content": []}
     end: Json = {"stop_reason": None, "stop_sequence": None}
     yield 0.25
@@ -298,7 +314,7 @@ def _stream(body: Json, blocks: list[Block]) -> Iterator[bytes | float]:
     for index, block in enumerate(blocks):
         yield from _block(block, index=index, call_id=f"toolu_{digest}_{index}")
     end["stop_reason"] = "tool_use" if any(isinstance(block, Call) for block in blocks) else "end_turn"
-    written = sum(_tokens(json.dumps(block.input) if isinstance(block, Call) else block.text) for block in blocks)
+    written = sum(_count(json.dumps(block.input) if isinstance(block, Call) else block.text) for block in blocks)
     yield _event("message_delta", delta=end, usage={**read, "output_tokens": written})
     yield _event("message_stop")
 
@@ -315,7 +331,7 @@ def _opening(block: Block, call_id: str) -> Json:
     match block:
         case Thinking():
             return {"type": "thinking", "thinking": "", "signature": ""}
-        case Say():
+        case Say() | Write():
             return {"type": "text", "text": ""}
         case Call(name=name):
             return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
@@ -328,6 +344,8 @@ def _deltas(block: Block) -> list[tuple[str, str, str]]:
             return [*words, ("signature_delta", "signature", _signature(text))]
         case Say(text=text):
             return [("text_delta", "text", word) for word in _words(text)]
+        case Write(text=text):
+            return [("text_delta", "text", token) for token in _tokens(text)]
         case Call(input=value):
             return [("input_json_delta", "partial_json", piece) for piece in ["", *_pieces(json.dumps(value))]]
 
@@ -340,11 +358,15 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\s*\S+", text)
 
 
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"(?s).{1,3}", text)
+
+
 def _pieces(text: str) -> list[str]:
     return re.findall(r".{1,9}", text)
 
 
-def _tokens(text: str) -> int:
+def _count(text: str) -> int:
     return len(text) // 4 + 1
 
 

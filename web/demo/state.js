@@ -1,8 +1,10 @@
 // @ts-check
 /** What the demo shows, as one plain value, and the pure function that everything that happens goes through. */
 
+import { START, started } from "./start.js";
+
+/** @import { Failure, Start, StartAction } from "./start.js" */
 /** @typedef {{ id: string, item: string, price: number, status: string, detail: string }} Order */
-/** @typedef {{ code: string, message: string, retryable: boolean }} Failure */
 
 /**
  * One thing in the conversation. `open` means that more of it is still to come; `place` says where a tool runs.
@@ -15,14 +17,7 @@
  */
 
 /**
- * @typedef {object} State
- * @property {"booting" | "ready" | "failed"} phase
- * @property {{ label: string, loaded: number, total: number }} progress Bytes; a total of 0 means unknown.
- * @property {Failure | null} failure Why Python is not there.
- * @property {string} version
- * @property {"server" | "worker" | null} script Where the scripted model plays, once that is known.
- * @property {boolean} live Whether a key is in use, so that a real model answers.
- * @property {boolean} online
+ * @typedef {object} Desk
  * @property {string[]} pageTools Names of the tools that run on the page.
  * @property {Order[]} orders
  * @property {string | null} shown The order that the page tool pointed at.
@@ -32,6 +27,8 @@
  * @property {string} status What a screen reader is told.
  */
 
+/** @typedef {Start & Desk} State */
+
 /**
  * A turn's events are in `langfx-web.d.ts`; only the fields read here are named.
  * @typedef {{ type: string, delta?: string, executionId?: string, name?: string, input?: unknown, content?: string,
@@ -39,29 +36,16 @@
  */
 
 /**
- * @typedef {{ type: "boot" }
- *   | { type: "progress", phase: string, loaded: number, total: number }
- *   | { type: "ready", version: string, script: "server" | "worker" }
- *   | { type: "lost", failure: Failure }
+ * @typedef {StartAction
  *   | { type: "orders", orders: Order[] }
  *   | { type: "order_shown", id: string }
  *   | { type: "note_set", id: string, note: string }
- *   | { type: "key", live: boolean }
- *   | { type: "online", online: boolean }
  *   | { type: "started_over" }
  *   | { type: "asked", text: string }
  *   | { type: "happened", event: TurnEvent }
  *   | { type: "stopping" }
  *   | { type: "ended", stopReason: string, failure: Failure | null }} Action
  */
-
-const PHASES = /** @type {Record<string, string>} */ ({
-  download: "Downloading Python",
-  start: "Starting Python",
-  packages: "Loading packages",
-  modules: "Loading the agent",
-  ready: "Ready",
-});
 
 const ENDS = /** @type {Record<string, string>} */ ({
   cancelled: "Stopped.",
@@ -80,13 +64,7 @@ const FORGOTTEN = "Python was started again and has forgotten what was said befo
  */
 export function initial(pageTools) {
   return {
-    phase: "booting",
-    progress: { label: "Starting", loaded: 0, total: 0 },
-    failure: null,
-    version: "",
-    script: null,
-    live: false,
-    online: true,
+    ...START,
     pageTools,
     orders: [],
     shown: null,
@@ -105,25 +83,22 @@ export function initial(pageTools) {
 export function reduce(state, action) {
   switch (action.type) {
     case "boot":
-      return noted({ ...state, phase: "booting", failure: null, progress: initial([]).progress }, FORGOTTEN);
-    case "progress": {
-      const label = PHASES[action.phase] ?? action.phase;
-      return { ...state, progress: { label, loaded: action.loaded, total: action.total } };
-    }
+      return noted(started(state, action), FORGOTTEN);
+    case "progress":
+    case "online":
+      return started(state, action);
     case "ready":
-      return { ...state, phase: "ready", version: action.version, script: action.script, status: "The desk is ready." };
+      return { ...started(state, action), status: "The desk is ready." };
     case "lost":
-      return { ...state, phase: "failed", failure: action.failure, turn: "idle", status: action.failure.message };
+      return { ...started(state, action), turn: "idle", status: action.failure.message };
+    case "key":
+      return noted(started(state, action), action.live ? LIVE : SCRIPTED);
     case "orders":
       return { ...state, orders: action.orders };
     case "order_shown":
       return { ...state, shown: action.id };
     case "note_set":
       return { ...state, shown: action.id, notes: { ...state.notes, [action.id]: action.note } };
-    case "key":
-      return noted({ ...state, live: action.live }, action.live ? LIVE : SCRIPTED);
-    case "online":
-      return { ...state, online: action.online };
     case "started_over":
       return { ...state, entries: [], shown: null, status: "" };
     case "asked":

@@ -4,6 +4,7 @@
 import { element, find } from "./element.js";
 import { drawEntries } from "./entries.js";
 import { glyph } from "./glyphs.js";
+import { drawStart, listenToSettings } from "./start_view.js";
 
 /** @import { Order, State } from "./state.js" */
 
@@ -68,7 +69,7 @@ export function createView(handlers) {
     prompt.focus();
   });
   find("boot-again").addEventListener("click", () => handlers.boot());
-  listenToSettings(handlers);
+  listenToSettings(handlers.useKey);
 
   return (next) => {
     const before = state;
@@ -77,27 +78,8 @@ export function createView(handlers) {
     drawOrders(next, before);
     drawConversation(next, before);
     drawComposer(next);
-    drawBoot(next);
-    drawFacts(next);
+    drawStart(next);
   };
-}
-
-/** @param {Handlers} handlers */
-function listenToSettings(handlers) {
-  const dialog = /** @type {HTMLDialogElement} */ (find("settings"));
-  const key = /** @type {HTMLInputElement} */ (find("key"));
-  find("open-settings").addEventListener("click", () => dialog.showModal());
-  find("cancel-key").addEventListener("click", () => dialog.close());
-  find("clear-key").addEventListener("click", () => {
-    handlers.useKey("");
-    dialog.close();
-  });
-  dialog.addEventListener("close", () => {
-    const typed = key.value.trim();
-    key.value = "";
-    if (dialog.returnValue === "use" && typed) handlers.useKey(typed);
-    dialog.returnValue = "";
-  });
 }
 
 /**
@@ -163,46 +145,6 @@ function drawComposer(state) {
   for (const button of find("suggestions").querySelectorAll("button")) {
     button.setAttribute("aria-disabled", String(state.phase !== "ready" || running));
   }
-}
-
-/** @param {State} state */
-function drawBoot(state) {
-  const { label, loaded, total } = state.progress;
-  const bar = /** @type {HTMLProgressElement} */ (find("boot-bar"));
-  find("boot").hidden = state.phase === "ready";
-  find("boot").classList.toggle("failed", state.failure !== null);
-  find("boot-label").textContent = state.failure
-    ? `${state.failure.message} (${state.failure.code})`
-    : progressText(label, loaded, total);
-  bar.hidden = state.failure !== null;
-  bar.max = total || 1;
-  // How long Python takes to start is unknown, and the bar does not pretend otherwise.
-  if (loaded < total) bar.value = loaded;
-  else bar.removeAttribute("value");
-  find("boot-again").hidden = state.failure === null;
-}
-
-/**
- * @param {string} label
- * @param {number} loaded
- * @param {number} total
- */
-function progressText(label, loaded, total) {
-  if (!total || loaded >= total) return `${label}…`;
-  return `${label}… ${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB`;
-}
-
-/** @param {State} state */
-function drawFacts(state) {
-  const script = { server: "is scripted, asked over HTTP on this origin", worker: "is scripted, played in the worker" };
-  const scripted = state.script ? script[state.script] : "is scripted";
-  find("where-model").textContent = state.live ? "is Anthropic’s, asked from this tab" : scripted;
-  find("badge").textContent = state.live ? "Live model" : "Scripted model";
-  find("badge").classList.toggle("live", state.live);
-  find("version").textContent = `langfx_web ${state.version}`.trim();
-  find("offline").hidden = state.online;
-  find("key-state").hidden = !state.live;
-  /** @type {HTMLButtonElement} */ (find("clear-key")).disabled = !state.live;
 }
 
 /**

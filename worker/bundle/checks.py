@@ -10,7 +10,7 @@ _PAGE = ["ESNext", "DOM", "DOM.Iterable", "DOM.AsyncIterable"]
 _WORKER = ["ESNext", "WebWorker", "WebWorker.Iterable", "WebWorker.AsyncIterable"]
 # The page and the workers have different globals, so each is checked with its own.
 _SIDES = {
-    "page": (("web/*.[jt]s", "web/demo/*.js", "tests/js/*.ts"), _PAGE),
+    "page": (("web/*.[jt]s", "web/demo/**/*.js", "tests/js/*.ts"), _PAGE),
     "worker": (("worker/*.[jt]s", "web/*-sw.*"), _WORKER),
 }
 

@@ -28,13 +28,17 @@ def provider_route(respond: Respond) -> Route:
 
 
 def load_respond(script: Path) -> Respond:
-    """The function `respond` of the file `script`, which is no part of any package."""
+    """The function `respond` of the file `script`, which is in no package; it may import what lies beside it."""
     spec = importlib.util.spec_from_file_location("scripted_provider", script)
     if spec is None or spec.loader is None or not script.exists():
         raise CheckFailed(f"there is no scripted provider at {script}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(script.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(script.parent))
     respond: Respond = module.respond
     return respond
 

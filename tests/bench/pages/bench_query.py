@@ -1,7 +1,6 @@
 """What the bench of queries asks of the worker: milliseconds of typed answers, read by us and by others."""
 
 import time
-from collections.abc import Awaitable, Callable
 
 import bench_orders as orders
 from pydantic import TypeAdapter
@@ -10,7 +9,7 @@ from pydantic_core import from_json
 import langfx_web as lf
 from langfx_web.protocols import protocol
 
-REPEATS = 100
+BURSTS, BURST = 10, 10
 DELTA = 64
 REREAD = 16
 """Of so many pieces a reparser is timed at one: it takes longer with each, evenly, and minutes for all."""
@@ -21,40 +20,36 @@ model = lf.testing.StaticResponse(HUNDRED)
 brief_model = lf.testing.StaticResponse(orders.PERSON_TEXTS["json"])
 
 
-async def query() -> float:
+async def query() -> None:
     """A whole query whose answer is an order of 100 items."""
-
-    async def once() -> None:
-        _check(await lf.query(orders.PROMPT, orders.Order, lm=model, vars={"subject": "Zoë"}, protocol="json"))
-
-    return await _per_repeat(once)
+    _check(await lf.query(orders.PROMPT, orders.Order, lm=model, vars={"subject": "Zoë"}, protocol="json"))
 
 
-async def person() -> float:
+async def person() -> None:
     """A whole query for three fields."""
-
-    async def once() -> None:
-        await lf.query(orders.PROMPT, orders.Person, lm=brief_model, vars={"subject": "Zoë"}, protocol="json")
-
-    return await _per_repeat(once)
+    await lf.query(orders.PROMPT, orders.Person, lm=brief_model, vars={"subject": "Zoë"}, protocol="json")
 
 
-async def read() -> float:
-    """The reading of that answer."""
-
-    async def once() -> None:
-        _check(lf.read_answer(HUNDRED, orders.Order, protocol="json"))
-
-    return await _per_repeat(once)
+async def read() -> None:
+    """The reading of the order alone."""
+    _check(lf.read_answer(HUNDRED, orders.Order, protocol="json"))
 
 
-async def pydantic() -> float:
-    """Pydantic's own reading of the same text."""
+async def pydantic() -> None:
+    """Pydantic's own reading of it."""
+    _check(adapter.validate_json(HUNDRED))
 
-    async def once() -> None:
-        _check(adapter.validate_json(HUNDRED))
 
-    return await _per_repeat(once)
+async def answers() -> dict[str, float]:
+    """Milliseconds of each of them, by turns, in bursts: a worker's clock has steps, and a machine its moods."""
+    spent = dict.fromkeys((query, person, read, pydantic), 0.0)
+    for _ in range(BURSTS):
+        for work in spent:
+            started = time.perf_counter()
+            for _ in range(BURST):
+                await work()
+            spent[work] += time.perf_counter() - started
+    return {work.__name__: 1000 * seconds / (BURSTS * BURST) for work, seconds in spent.items()}
 
 
 def stream() -> float:
@@ -93,16 +88,6 @@ def long_text(characters: int) -> str:
     """An order of that many characters, and a few more."""
     items = len(orders.order_texts(1000)["json"]) / 1000
     return orders.order_texts(round(characters / items) + 1)["json"]
-
-
-async def _per_repeat(work: Callable[[], Awaitable[None]]) -> float:
-    """Milliseconds of one of many repeats, as a worker's clock has steps; after some that warm up."""
-    for _ in range(REPEATS // 10):
-        await work()
-    started = time.perf_counter()
-    for _ in range(REPEATS):
-        await work()
-    return 1000 * (time.perf_counter() - started) / REPEATS
 
 
 def _check(order: orders.Order) -> None:

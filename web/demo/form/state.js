@@ -1,0 +1,224 @@
+// @ts-check
+/** What the form shows, as one plain value, and the pure function that everything that happens goes through. */
+
+import { START, started } from "../start.js";
+
+/** @import { Failure, Start, StartAction } from "../start.js" */
+
+/**
+ * One value of the form: its text so far, its value once that is whole, and how far it can be relied on.
+ * @typedef {{ text: string, value: unknown, mark: Mark, problem: string }} Field
+ * @typedef {"writing" | "unconfirmed" | "confirmed" | "wrong"} Mark
+ */
+
+/** @typedef {{ path: Path, message: string }} Problem */
+/** @typedef {readonly (string | number)[]} Path */
+
+/**
+ * What became of the last note: `unfit` is an answer that is no order, `failed` one that did not come.
+ * @typedef {"empty" | "running" | "stopping" | "stopped" | "confirmed" | "unfit" | "failed"} Outcome
+ */
+
+/**
+ * @typedef {object} Form
+ * @property {Outcome} outcome
+ * @property {Record<string, Field>} fields By path, joined with dots: `items.0.article`.
+ * @property {number} rows How many items there are so far.
+ * @property {Problem[]} problems Of an answer that does not fit.
+ * @property {Failure | null} refusal Why there is no answer, or no order in it.
+ * @property {QueryEvent[]} log Every event of the last note.
+ * @property {string} status What a screen reader is told.
+ */
+
+/** @typedef {Start & Form} State */
+
+/**
+ * The events are in `langfx-web.d.ts`; only the fields read here are named.
+ * @typedef {{ type: string, path?: Path, delta?: string, value?: any, kind?: string, error?: any, reason?: string }} QueryEvent
+ */
+
+/**
+ * @typedef {StartAction
+ *   | { type: "asked" }
+ *   | { type: "happened", event: QueryEvent }
+ *   | { type: "stopping" }
+ *   | { type: "stopped" }
+ *   | { type: "failed", failure: Failure }} Action
+ */
+
+/** @type {State} */
+export const INITIAL = {
+  ...START,
+  outcome: "empty",
+  fields: {},
+  rows: 0,
+  problems: [],
+  refusal: null,
+  log: [],
+  status: "",
+};
+
+/** @param {State} state */
+export const isRunning = (state) => state.outcome === "running" || state.outcome === "stopping";
+
+/**
+ * @param {State} state
+ * @param {Action} action
+ * @returns {State}
+ */
+export function reduce(state, action) {
+  switch (action.type) {
+    case "ready":
+      return { ...started(state, action), status: "The form is ready." };
+    case "lost":
+      return lost(started(state, action), action.failure);
+    case "boot":
+    case "progress":
+    case "key":
+    case "online":
+      return started(state, action);
+    case "asked":
+      return { ...state, ...EMPTY, outcome: "running", status: "The form is being filled in." };
+    case "happened":
+      return happened({ ...state, log: [...state.log, action.event] }, action.event);
+    case "stopping":
+      return { ...state, outcome: "stopping" };
+    case "stopped":
+      return { ...settled(state), outcome: "stopped", status: "Stopped. Nothing was confirmed." };
+    case "failed":
+      return failed(state, action.failure);
+  }
+}
+
+const EMPTY = { fields: {}, rows: 0, problems: [], refusal: null, log: [] };
+
+/**
+ * @param {State} state
+ * @param {QueryEvent} event
+ * @returns {State}
+ */
+function happened(state, event) {
+  const path = event.path ?? [];
+  const field = state.fields[path.join(".")];
+  switch (event.type) {
+    case "object_start":
+      return path.length === 2 ? { ...state, rows: Math.max(state.rows, Number(path[1]) + 1) } : state;
+    case "field_start":
+      return withField(state, path, { text: "", value: undefined, mark: "writing", problem: "" });
+    case "string_field_delta":
+      return field ? withField(state, path, { ...field, text: field.text + event.delta }) : state;
+    case "field_end":
+      return field ? withField(state, path, { ...field, ...ended(event.value), mark: "unconfirmed" }) : state;
+    case "generation_complete":
+      return confirmed(state, event.value);
+    case "parsing_failed":
+      return unfit(state, event.error);
+    case "generation_failed":
+      return failed(state, event.error);
+    case "generation_cancelled":
+      return { ...settled(state), outcome: "stopped", status: "Stopped. Nothing was confirmed." };
+    default:
+      return state;
+  }
+}
+
+/**
+ * @param {State} state
+ * @param {Path} path
+ * @param {Field} field
+ * @returns {State}
+ */
+function withField(state, path, field) {
+  return { ...state, fields: { ...state.fields, [path.join(".")]: field } };
+}
+
+/** @param {unknown} value What a field holds; containers have fields of their own. */
+function ended(value) {
+  return { value, text: typeof value === "object" ? "" : String(value) };
+}
+
+/**
+ * Nothing is being written any more, and nothing was confirmed.
+ * @param {State} state
+ * @returns {State}
+ */
+function settled(state) {
+  const fields = Object.entries(state.fields).map(([path, field]) => [
+    path,
+    field.mark === "writing" ? { ...field, mark: "unconfirmed" } : field,
+  ]);
+  return { ...state, fields: Object.fromEntries(fields) };
+}
+
+/**
+ * The whole order, as Python checked it, takes the place of everything that was shown before.
+ * @param {State} state
+ * @param {any} order
+ * @returns {State}
+ */
+function confirmed(state, order) {
+  const fields = /** @type {Record<string, Field>} */ ({});
+  for (const [path, value] of leaves(order)) {
+    fields[path.join(".")] = { ...ended(value), mark: "confirmed", problem: "" };
+  }
+  const rows = order.items.length;
+  const status = `The order is confirmed: ${order.customer}, ${rows} ${rows === 1 ? "item" : "items"}.`;
+  return { ...state, fields, rows, outcome: "confirmed", status };
+}
+
+/**
+ * Every value in an object or array, with its path; containers, too.
+ * @param {any} value
+ * @param {Path} [path]
+ * @returns {Generator<[Path, unknown]>}
+ */
+function* leaves(value, path = []) {
+  if (path.length) yield [path, value];
+  if (typeof value !== "object" || value === null) return;
+  const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
+  for (const key of keys) yield* leaves(value[key], [...path, key]);
+}
+
+/**
+ * @param {State} state
+ * @param {any} error With what is wrong, and where, in its details.
+ * @returns {State}
+ */
+function unfit(state, error) {
+  const { path = [], problems = [{ path, message: error.message }] } = error.details ?? {};
+  const fields = { ...settled(state).fields };
+  for (const { path, message } of problems) {
+    const key = path.join(".");
+    fields[key] = { ...(fields[key] ?? { text: "", value: undefined }), mark: "wrong", problem: message };
+  }
+  const told = problems.map((/** @type {Problem} */ { path, message }) => `${written(path)}: ${message}`).join("; ");
+  return { ...state, fields, problems, refusal: error, outcome: "unfit", status: `The answer is no order. ${told}` };
+}
+
+/**
+ * @param {State} state
+ * @param {Failure} failure
+ * @returns {State}
+ */
+function failed(state, failure) {
+  return { ...settled(state), outcome: "failed", refusal: failure, status: failure.message };
+}
+
+/**
+ * An order that was confirmed stays one when Python is gone.
+ * @param {State} state
+ * @param {Failure} failure
+ * @returns {State}
+ */
+function lost(state, failure) {
+  return isRunning(state) ? failed(state, failure) : { ...state, status: failure.message };
+}
+
+/**
+ * A path as one would write it in Python: `items[0].quantity`.
+ * @param {Path} path
+ */
+export function written(path) {
+  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`));
+  return steps.join("").replace(/^\./, "") || "the order";
+}
