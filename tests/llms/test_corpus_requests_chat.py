@@ -11,6 +11,7 @@ import langfx_web as lf
 from langfx_web.llms.openai_chat.choice import REPLAY_TAG
 from langfx_web.messages import (
     AIMessage,
+    Image,
     Message,
     SystemMessage,
     Thought,
@@ -57,7 +58,9 @@ def sayable(body: dict[str, Any]) -> bool:
     parts = [part for message in body["messages"] for part in listed(message.get("content") or "")]
     named = isinstance(body.get("tool_choice"), dict) and "function" not in body["tool_choice"]
     own = all("function" in tool for tool in body.get("tools") or [])
-    return all(part["type"] == "text" for part in parts) and "functions" not in body and own and not named
+    return (
+        all(part["type"] in ("text", "image_url") for part in parts) and "functions" not in body and own and not named
+    )
 
 
 def listed(content: Any) -> list[dict[str, Any]]:
@@ -67,7 +70,13 @@ def listed(content: Any) -> list[dict[str, Any]]:
 
 def joined(content: Any) -> str:
     """The texts of content."""
-    return "".join(part["text"] for part in listed(content or ""))
+    return "".join(part["text"] for part in listed(content or "") if part["type"] == "text")
+
+
+def pictures(content: Any) -> list[Image]:
+    """The pictures of content."""
+    parts = [part for part in listed(content or "") if part["type"] == "image_url"]
+    return [Image.from_uri(part["image_url"]["url"]) for part in parts]
 
 
 REQUESTS = requests()
@@ -91,7 +100,7 @@ def conversation(body: dict[str, Any], host: str) -> list[Message]:
             case "tool":
                 messages.append(ToolMessage(text, call_id=message["tool_call_id"]))
             case _:
-                messages.append(UserMessage(text))
+                messages.append(UserMessage(*([text] if text else []), *pictures(message.get("content"))))
     return messages
 
 
@@ -157,6 +166,7 @@ def tool_shown(function: dict[str, Any]) -> dict[str, Any]:
 def message_shown(message: dict[str, Any], kept: tuple[str, ...]) -> dict[str, Any]:
     """A message without the fields that servers ignore."""
     shown = {"role": message["role"], "content": joined(message.get("content"))}
+    shown["pictures"] = [picture.uri or picture.data for picture in pictures(message.get("content"))]
     for name in ("tool_call_id", *kept):
         if message.get(name):
             shown[name] = message[name]
@@ -184,4 +194,4 @@ async def test_an_accepted_request_can_be_sent_from_our_messages(name: str) -> N
 
 def test_enough_requests_are_compared() -> None:
     """The recorded requests that our messages can say are all there."""
-    assert len(REQUESTS) == 63
+    assert len(REQUESTS) == 66

@@ -11,6 +11,7 @@ import langfx_web as lf
 from langfx_web.llms.openai.items import REPLAY_TAG
 from langfx_web.messages import (
     AIMessage,
+    Image,
     Message,
     SystemMessage,
     Thought,
@@ -41,8 +42,7 @@ def sayable(body: dict[str, Any]) -> bool:
     """Whether our messages can say all of it, and it leaves nothing to the server's memory."""
     if not isinstance(body["input"], list) or "previous_response_id" in body:
         return False
-    known = all(item.get("type") in SAID and item.get("role") != "developer" for item in body["input"])
-    return known and all(part["type"] != "input_image" for item in body["input"] for part in listed(item))
+    return all(item.get("type") in SAID and item.get("role") != "developer" for item in body["input"])
 
 
 def listed(item: dict[str, Any]) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ def conversation(items: list[dict[str, Any]]) -> list[Message]:
     messages: list[Message] = []
     parts: list[Any] = []
     for item in items:
-        text = "".join(part["text"] for part in listed(item))
+        text = "".join(part["text"] for part in listed(item) if "text" in part)
         match item.get("type"), item.get("role"):
             case "reasoning", _:
                 parts.append(kept(block=item))
@@ -82,7 +82,9 @@ def conversation(items: list[dict[str, Any]]) -> list[Message]:
         if item.get("type") == "function_call_output":
             messages.append(ToolMessage(item["output"], call_id=item["call_id"]))
         else:
-            messages.append(SystemMessage(text) if item["role"] == "system" else UserMessage(text))
+            pictures = [Image.from_uri(part["image_url"]) for part in listed(item) if part["type"] == "input_image"]
+            said = [text] if text else []
+            messages.append(SystemMessage(text) if item["role"] == "system" else UserMessage(*said, *pictures))
     return messages
 
 
@@ -97,7 +99,8 @@ def shown(item: dict[str, Any]) -> dict[str, Any]:
     plain = {name: value for name, value in item.items() if name not in ("content", "type")}
     if item.get("type") not in (None, "message"):
         plain["type"] = item["type"]
-    text = "".join(part["text"] for part in listed(item))
+    text = "".join(part["text"] for part in listed(item) if "text" in part)
+    plain["pictures"] = [part["image_url"] for part in listed(item) if part["type"] == "input_image"]
     return {**plain, "text": text, **({"arguments": json.loads(item["arguments"])} if "arguments" in item else {})}
 
 
@@ -145,4 +148,4 @@ async def test_an_accepted_request_can_be_sent_from_our_messages(name: str) -> N
 
 def test_enough_requests_are_compared() -> None:
     """The recorded requests that our messages can say are all there."""
-    assert len(REQUESTS) == 35
+    assert len(REQUESTS) == 36
