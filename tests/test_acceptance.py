@@ -1,4 +1,7 @@
-"""Every promise of the platform has a test that names it: `platform_NN` in its name, `platform NN:` in a title."""
+"""Every promise has a test that names it.
+
+Of the platform: `platform_NN` in the test's name, `platform NN:` in a title; of typed answers: `langfx_NN`.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +52,67 @@ PLATFORM = {
     40: "private names of Pyodide that are used",
 }
 
+LANGFX = {
+    1: "a part in a role that may not hold it is refused",
+    2: "every part and role survives its plain form",
+    3: "transcripts are flat, and texts without thoughts and calls",
+    4: "an image is what its bytes say",
+    5: "single braces are literal",
+    6: "paths are read, and expressions refused with their place",
+    7: "missing variables are named, values are not rendered again",
+    8: "complete tags of other languages are refused, halves are literal",
+    9: "messages of other roles open sections",
+    10: "a message as prompt is literal",
+    11: "each accepted type builds, each other one is refused with its path",
+    12: "recursive types work in both protocols",
+    13: "the native form is closed and complete, or refused at a path",
+    14: "null stands for a default only where there is one",
+    15: "subclasses, hidden fields, doubled names and aliases",
+    16: "what a model is told of a type",
+    17: "every known answer has its known outcome",
+    18: "every split of an answer gives the same events",
+    19: "what is written reads back equal",
+    20: "both readers of Python agree",
+    21: "random bytes give an output error and run nothing",
+    22: "limits hold, and nothing crashes",
+    23: "a number appears once, whole",
+    24: "no half character is ever shown",
+    25: "a quote inside a text is part of it",
+    26: "nothing is built while an answer streams",
+    27: "prompts are exactly these",
+    28: "hooks run in order, and their errors are mapping errors",
+    29: "an eviction that fails hides nothing",
+    30: "a wrong example is refused before any request",
+    31: "one function object serves parallel calls",
+    32: "native output needs the capability",
+    33: "repairs are bounded and counted",
+    34: "a default stands for mapping errors only",
+    35: "an answer that was cut off is never parsed",
+    36: "unknown keywords and missing models cost no request",
+    37: "given fields of a completed object win",
+    38: "a batch keeps order, bounds and failures apart",
+    39: "a stream has one terminal event, last",
+    40: "failures of a stream are events",
+    41: "cancelling closes the request",
+    42: "leaving early closes the request",
+    43: "texts stream too",
+    71: "a scripted answer is the same in one piece and in many",
+    72: "scripts say what they lack",
+}
+
 
 def test_every_promise_of_the_platform_has_a_test() -> None:
     """A row without a test is a promise that nobody keeps."""
     named = _numbers(r"def test_platform_(\d\d)_", "*.py") | _numbers(r"\(\"platform (\d\d): ", "*.js")
     missing = {number: promise for number, promise in PLATFORM.items() if number not in named}
     assert (missing, named - PLATFORM.keys()) == ({}, set())
+
+
+def test_every_promise_of_typed_answers_has_a_test() -> None:
+    """The same of queries, and of what they are made of."""
+    named = _numbers(r"def test_langfx_(\d\d)_", "*.py")
+    missing = {number: promise for number, promise in LANGFX.items() if number not in named}
+    assert (missing, named - LANGFX.keys()) == ({}, set())
 
 
 def _numbers(pattern: str, files: str) -> set[int]:

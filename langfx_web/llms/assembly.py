@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
@@ -10,44 +11,73 @@ from langfx_web.llms.delta import Boundary, ThoughtEnd
 from langfx_web.llms.sampling import ChunkDelta
 from langfx_web.messages import Part, Text, Thought, ToolCall
 
-Entry: TypeAlias = ChunkDelta | ThoughtEnd | Boundary
+
+class Run:
+    """Text, or readable reasoning, that came without anything between: its pieces are not kept apart."""
+
+    __slots__ = ("_written", "is_thought", "length")
+
+    def __init__(self, *, is_thought: bool) -> None:
+        self.is_thought = is_thought
+        self.length = 0
+        self._written = io.StringIO()
+
+    def add(self, piece: str) -> None:
+        """Put a piece at the end."""
+        self._written.write(piece)
+        self.length += len(piece)
+
+    def text(self, count: int) -> str:
+        """The first so many characters."""
+        text = self._written.getvalue()
+        return text if count >= self.length else text[:count]
+
+
+Entry: TypeAlias = Run | ChunkDelta | ThoughtEnd | Boundary
 """What an answer's log holds: what was shown, and what closes parts."""
 
 
-def assemble(log: Iterable[Entry]) -> list[Part]:
-    """The parts that a log makes. A call that was not closed has no `args`, whatever its text."""
+def assemble(log: Iterable[Entry], size: int) -> list[Part]:
+    """The parts that so much of a log makes. A call that was not closed has no `args`, whatever its text."""
     building = _Parts()
     for entry in log:
-        building.add(entry)
+        if size <= 0:
+            break
+        if isinstance(entry, Run):
+            building.add_text(entry.text(size), entry.is_thought)
+            size -= entry.length
+        else:
+            building.add(entry)
+            size -= 1
     return building.finished()
 
 
 class _Parts:
     def __init__(self) -> None:
         self._parts: list[Part | None] = []
-        self._text: list[str] = []
-        self._thought: list[str] = []
+        self._text = ""
+        self._thought = ""
         self._open: dict[str, tuple[int, str, list[str]]] = {}
 
-    def add(self, entry: Entry) -> None:
-        if isinstance(entry, Boundary):
-            self._flush()
-        elif isinstance(entry, ThoughtEnd):
+    def add_text(self, text: str, is_thought: bool) -> None:
+        """Text, or reasoning; whatever was there of the other is a part."""
+        if is_thought:
             self._flush_text()
-            content, self._thought = "".join(self._thought), []
+            self._thought += text
+        else:
+            self._flush()
+            self._text += text
+
+    def add(self, entry: ChunkDelta | ThoughtEnd | Boundary) -> None:
+        if isinstance(entry, ThoughtEnd):
+            self._flush_text()
+            content, self._thought = self._thought, ""
             if content or entry.payload is not None:
                 tag = None if entry.payload is None else entry.tag
                 self._parts.append(Thought(content, payload=entry.payload, replay_compatibility=tag))
-        elif entry.text:
-            if self._thought:
-                self._flush()
-            self._text.append(entry.text)
-        elif entry.thought:
-            if self._text:
-                self._flush()
-            self._thought.append(entry.thought)
-        else:
-            self._flush()
+            return
+        self._flush()
+        if isinstance(entry, ChunkDelta):
             self._add_whole(entry)
 
     def _add_whole(self, entry: ChunkDelta) -> None:
@@ -64,14 +94,14 @@ class _Parts:
 
     def _flush_text(self) -> None:
         if self._text:
-            self._parts.append(Text("".join(self._text)))
-            self._text = []
+            self._parts.append(Text(self._text))
+            self._text = ""
 
     def _flush(self) -> None:
         self._flush_text()
         if self._thought:
-            self._parts.append(Thought("".join(self._thought)))
-            self._thought = []
+            self._parts.append(Thought(self._thought))
+            self._thought = ""
 
     def finished(self) -> list[Part]:
         self._flush()

@@ -9,7 +9,7 @@ from typing import Any
 
 from langfx_web.events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from langfx_web.llms.arguments import read_arguments
-from langfx_web.llms.assembly import Entry, assemble, in_place
+from langfx_web.llms.assembly import Entry, Run, assemble, in_place
 from langfx_web.llms.delta import (
     Boundary,
     CallEnd,
@@ -116,7 +116,7 @@ class Fold:
     def partial(self) -> AIMessage | None:
         """What has arrived of the first candidate, or None where that is nothing."""
         candidate = self.candidate(0)
-        message = candidate.message(len(candidate.log), complete=True)
+        message = candidate.message(candidate.size, complete=True)
         return message if message.parts else None
 
     def candidate(self, index: int) -> Candidate:
@@ -128,11 +128,16 @@ class Fold:
 
 
 class Candidate:
-    """One answer of a request: an append-only log from which its message is made."""
+    """One answer of a request: an append-only log from which its message is made.
+
+    `size` counts the log: each character of a run, and each other entry.
+    """
 
     def __init__(self, index: int, facts: Facts) -> None:
         self.index = index
-        self.log: list[Entry] = []
+        self.size = 0
+        self._log: list[Entry] = []
+        self._run: Run | None = None
         self._facts = facts
         self._ended: Finish | None = None
         self._refusal = ""
@@ -152,15 +157,24 @@ class Candidate:
             self._held_thought = thought
             text, self._held = join_halves(self._held, text) if text else (text, self._held)
         if text:
-            delta = ChunkDelta("", text) if thought else ChunkDelta(text)
-            self.log.append(delta)
-            chunks.append(StreamChunk(self.index, delta, self, len(self.log)))
+            self._show_text(text, thought, chunks)
 
     def settle(self, chunks: list[StreamChunk]) -> None:
         """Give up waiting for the second half of a character."""
         if self._held:
             text, self._held = whole(self._held), ""
-            self._show(ChunkDelta("", text) if self._held_thought else ChunkDelta(text), chunks)
+            self._show_text(text, self._held_thought, chunks)
+
+    def _show_text(self, text: str, thought: bool, chunks: list[StreamChunk]) -> None:
+        run = self._run
+        if run is None or run.is_thought is not thought:
+            run = Run(is_thought=thought)
+            self._log.append(run)
+            self._run = run
+        run.add(text)
+        self.size += len(text)
+        delta = ChunkDelta("", text) if thought else ChunkDelta(text)
+        chunks.append(StreamChunk(self.index, delta, self, self.size))
 
     def take(self, delta: Any, chunks: list[StreamChunk]) -> None:
         """Add anything else."""
@@ -186,9 +200,9 @@ class Candidate:
         match delta:
             case ThoughtEnd():
                 self._has_opaque_output |= delta.is_output
-                self.log.append(delta)
+                self._add(delta)
             case Boundary():
-                self.log.append(delta)
+                self._add(delta)
             case CallStart():
                 self._start_call(delta, chunks)
             case CallEnd(key=key, args=args):
@@ -217,15 +231,20 @@ class Candidate:
             self._show(ChunkDelta(tool_call=ToolCallDelta(id=call.id, text=text)), chunks)
 
     def _show(self, delta: ChunkDelta, chunks: list[StreamChunk]) -> None:
-        self.log.append(delta)
-        chunks.append(StreamChunk(self.index, delta, self, len(self.log)))
+        self._add(delta)
+        chunks.append(StreamChunk(self.index, delta, self, self.size))
+
+    def _add(self, entry: Entry) -> None:
+        self._log.append(entry)
+        self._run = None
+        self.size += 1
 
     def message(self, count: int, *, complete: bool = False) -> AIMessage:
-        """The message that the first `count` entries make; with `complete`, how and at what cost it ended too."""
+        """The message that so much of the log makes; with `complete`, how and at what cost it ended too."""
         info = self._facts.info
         metadata = {**info.metadata, **self._metadata}
         facts: dict[str, Any] = {"model": info.model, "response_id": info.response_id, "metadata": metadata}
-        parts = in_place(assemble(self.log[:count]), self._places)
+        parts = in_place(assemble(self._log, count), self._places)
         if complete:
             if self._refusal:
                 facts["metadata"]["refusal"] = self._refusal
@@ -237,7 +256,7 @@ class Candidate:
 
     def final_chunk(self) -> StreamChunk:
         """The chunk that ends this candidate; raises where the answer is no success."""
-        message = self.message(len(self.log), complete=True)
+        message = self.message(self.size, complete=True)
         has_output = self._has_opaque_output or any(not isinstance(part, Thought) for part in message.parts)
         error = outcome(message, self._ended, refusal=self._refusal, has_output=has_output)
         if error is not None:
@@ -248,7 +267,7 @@ class Candidate:
             raw_finish_reason=message.raw_finish_reason,
             usage=message.usage,
         )
-        return StreamChunk(self.index, None, self, len(self.log), ending)
+        return StreamChunk(self.index, None, self, self.size, ending)
 
 
 class _Call:

@@ -30,7 +30,15 @@ _SNAKE = {
 _CAMEL = {snake: camel for camel, snake in _SNAKE.items()}
 
 _MEDIA = ("mime_type", "data", "uri", "source_ref")
-
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "args": object,
+    "data": (str, bytes),
+    "is_error": bool,
+    "metadata": Mapping,
+    "payload": object,
+    "usage": Mapping,
+}
+"""What a field has to be that is no text."""
 
 _PART_FIELDS: dict[str, tuple[Callable[..., Part], tuple[str, ...]]] = {
     "text": (Text, ("text",)),
@@ -76,12 +84,12 @@ def decode(plain: Mapping[str, Any]) -> Message:
     parts = fields.pop("parts", [])
     if not isinstance(parts, list):
         raise InvalidValueError("a message's parts must be a list", code="invalid_message")
-    _refuse_unknown(fields, ("metadata", "id", *names), f"{role} message")
-    if fields.get("usage") is not None:
-        fields["usage"] = Usage.from_plain(fields["usage"])
+    _check(fields, ("metadata", "id", *names), f"{role} message")
     try:
+        if "usage" in fields:
+            fields["usage"] = Usage.from_plain(fields["usage"])
         return kind(*(decode_part(part) for part in parts), **fields)
-    except TypeError as error:
+    except (TypeError, KeyError) as error:
         raise InvalidValueError(f"not a {role} message: {error}", code="invalid_message") from error
 
 
@@ -106,7 +114,7 @@ def decode_part(plain: Any) -> Part:
     if not isinstance(kind, str) or kind not in _PART_FIELDS:
         raise InvalidValueError(f"there is no message part {kind!r}", code="invalid_message")
     build, names = _PART_FIELDS[kind]
-    _refuse_unknown(fields, names, f"{kind} part")
+    _check(fields, names, f"{kind} part")
     if kind == "tool_call":
         fields.setdefault("args", None)
     if names is _MEDIA and isinstance(fields.get("data"), str):
@@ -118,15 +126,19 @@ def decode_part(plain: Any) -> Part:
 
 
 def _snake(plain: Any, what: str) -> dict[str, Any]:
+    """The fields that are not null, by our spelling."""
     if not isinstance(plain, Mapping):
         raise InvalidValueError(f"a {what} must be an object, not {type(plain).__name__}", code="invalid_message")
     fields = {_SNAKE.get(str(key), str(key)): value for key, value in plain.items()}
     if len(fields) != len(plain):
         raise InvalidValueError(f"a {what} gives one field in two spellings", code="invalid_message")
-    return fields
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def _refuse_unknown(fields: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
-    for key in fields:
-        if key not in known:
-            raise InvalidValueError(f"a {what} has no field {key!r}", code="invalid_message")
+def _check(fields: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+    for name, value in fields.items():
+        if name not in known:
+            raise InvalidValueError(f"a {what} has no field {name!r}", code="invalid_message")
+        if not isinstance(value, _KINDS.get(name, str)):
+            kind = type(value).__name__
+            raise InvalidValueError(f"a {what}: the field {name!r} cannot be a {kind}", code="invalid_message")

@@ -441,11 +441,11 @@ class PythonReader(TolerantReader):
         assert blank is not None
         self._held.add(blank[0])
         at = blank.end()
-        char = self._char = buffer[at : at + 1]
-        if not char or _MAYBE_JOINT.match(buffer, at):
-            return at
-        if char == self._fence[0]:
+        self._char = buffer[at : at + 1]
+        if self._char == self._fence[0]:
             self._meet_fence(buffer, at)
+        if not self._char or _MAYBE_JOINT.match(buffer, at):
+            return at
         if self._char in _AFTER_STRING or _STRING_START.match(buffer, at):
             self._held.take()
             self._state = self._after_string

@@ -17,7 +17,8 @@ from langfx_web.queries.langfunc import model_of
 from langfx_web.queries.layout import LABELS, section
 from langfx_web.queries.lfquery import LfQuery
 from langfx_web.queries.prompts import spoken
-from langfx_web.schemas import NativeSchema, Schema
+from langfx_web.schemas import Schema
+from langfx_web.schemas.native import NativeSchema
 from langfx_web.templates import Template
 
 

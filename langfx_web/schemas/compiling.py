@@ -97,7 +97,9 @@ class Compiled:
             return self._form(type_.__supertype__, path)
         origin, arguments = get_origin(type_), get_args(type_)
         if origin is Annotated:
-            return noted(self._form(arguments[0], path), declared.notes(type_.__metadata__))
+            form = noted(self._form(arguments[0], path), declared.notes(type_.__metadata__), copied=True)
+            form.has_more = True
+            return form
         if type(origin or type_).__name__ == "TypeAliasType":
             return self._alias(type_, path)
         if origin is Literal:
@@ -257,9 +259,9 @@ class Compiled:
         return name
 
 
-def noted(form: Form, found: Mapping[str, Any]) -> Form:
+def noted(form: Form, found: Mapping[str, Any], *, copied: bool = False) -> Form:
     """The form with notes; the one without them is left as it is, for it may be used elsewhere too."""
-    if not found:
+    if not found and not copied:
         return form
     form = copy.copy(form)
     form.notes = {**form.notes, **found}

@@ -23,12 +23,17 @@ class ListForm(Form):
         self.name = f"a {make.__name__}"
         self.problem = f"{'frozen_set' if make is frozenset else make.__name__}_type"
         self.is_blurred = item.is_blurred
+        self.has_more = item.has_more
 
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         items = self._items(tree, reading)
         if items is None:
             return self.wrong(tree, path, reading)
+        is_inner = reading.is_inner
+        if self.kind == "set":
+            reading.is_inner = False  # what is not made yet has no hash
         found = [self.item.fit(item, (*path, index), reading) for index, item in enumerate(items)]
+        reading.is_inner = is_inner
         values = [fit.value for fit in found if fit is not None]
         if len(values) < len(found):
             return None
@@ -62,6 +67,7 @@ class TupleForm(Form):
         self.items = items
         self.name = f"a tuple of {len(items)}"
         self.is_blurred = any(item.is_blurred for item in items)
+        self.has_more = any(item.has_more for item in items)
 
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         if type(tree) is not (tuple if reading.is_python else list) or len(tree) != len(self.items):
@@ -89,6 +95,7 @@ class DictForm(Form):
         self.key = key
         self.value = value
         self.is_blurred = value.is_blurred
+        self.has_more = key.has_more or value.has_more
 
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         if not isinstance(tree, dict):
@@ -141,6 +148,7 @@ class RecordForm(Form):
 
     kind = "dict"
     problem = "dict_type"
+    has_more = True
 
     def __init__(self, name: str) -> None:
         self.name = f"a {name}"
@@ -183,7 +191,10 @@ def fitted(
 
 
 class UnionForm(Form):
-    """One of several types; their order never matters. A `discriminator` is the field that tells them apart."""
+    """One of several types; their order never matters. A `discriminator` is the field that tells them apart.
+
+    `only` is the arm beside null, where there is no other.
+    """
 
     def __init__(self, arms: Sequence[Form]) -> None:
         self.arms = arms
@@ -191,6 +202,9 @@ class UnionForm(Form):
         self.problem = next((arm.problem for arm in arms if arm.problem != "none_required"), "kind")
         constants = [value for arm in arms if isinstance(arm, LiteralForm) for value in arm.values]
         self.is_blurred = any(arm.is_blurred for arm in arms) or any(type(value) in (int, bool) for value in constants)
+        self.has_more = any(arm.has_more for arm in arms)
+        some = [arm for arm in arms if not (isinstance(arm, ScalarForm) and arm.type is type(None))]
+        self.only = some[0] if len(some) == 1 else None
 
     def kinds(self) -> frozenset[str]:
         return frozenset().union(*(arm.kinds() for arm in self.arms))
@@ -199,9 +213,13 @@ class UnionForm(Form):
         return any(arm.takes_null() for arm in self.arms)
 
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
-        if "discriminator" in self.notes and isinstance(tree, dict):
-            return self._told(tree, path, reading)
-        return best(self.arms, tree, path, reading)
+        if self.only is not None:
+            return Fit(1, None) if tree is None else self.only.fit(tree, path, reading)
+        is_inner, reading.is_inner = reading.is_inner, False
+        is_told = "discriminator" in self.notes and isinstance(tree, dict)
+        fit = self._told(tree, path, reading) if is_told else best(self.arms, tree, path, reading)
+        reading.is_inner = is_inner
+        return fit
 
     @cached_property
     def _tags(self) -> tuple[str, list[tuple[Any, Form]]]:
@@ -244,6 +262,7 @@ class SelfForm(Form):
     """A named type where it stands within itself; `form` is what the name means."""
 
     form: Form = ScalarForm(type(None))
+    has_more = True
 
     def __init__(self, label: str) -> None:
         self.label = self.name = label

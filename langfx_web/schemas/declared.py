@@ -229,6 +229,8 @@ def spelled(type_: Any) -> str:
         return spelled(get_args(type_)[0])
     if get_origin(type_) in (Union, types.UnionType):
         return "_or_".join(map(spelled, get_args(type_)))
+    if type_ is types.NoneType:
+        return "None"
     inner = ", ".join(map(spelled, get_args(type_)))
     name = getattr(type_, "__name__", str(type_))
     return f"{name}[{inner}]" if inner else name

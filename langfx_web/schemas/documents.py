@@ -269,6 +269,12 @@ def _extra(found: Mapping[str, Any]) -> Document:
     return dict(extra) if isinstance(extra, Mapping) else {}
 
 
+def portable(compiled: Compiled, description: str = "") -> Document:
+    """The JSON Schema of a type, as every reader of such takes it."""
+    writer = Writer(compiled)
+    return whole(writer.root(), writer.definitions, description)
+
+
 def whole(root: Document, definitions: Mapping[str, Document], description: str = "") -> Document:
     """A root with its definitions; a description of ours stands for the author's."""
     told = {"description": description} if description else {}

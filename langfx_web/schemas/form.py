@@ -32,7 +32,11 @@ class Fit(NamedTuple):
 
 
 class Reading:
-    """One value being built: where it is from, the names it may use, and what does not fit in it."""
+    """One value being built: where it is from, the names it may use, and what does not fit in it.
+
+    `is_inner` says that pydantic will make the object around: what can only be one class is then left to it, as plain
+    data that fits, so that an author's validators run once and see what they would see without us.
+    """
 
     def __init__(self, *, source: Source, classes: Mapping[str, Any], enums: Mapping[str, type[Enum]]) -> None:
         self.source = source
@@ -41,6 +45,7 @@ class Reading:
         self.classes = classes
         self.enums = enums
         self.is_trial = False
+        self.is_inner = False
         self.problems: list[dict[str, Any]] = []
         self.tried: dict[tuple[int, int, Path], tuple[Fit | None, list[dict[str, Any]]]] = {}
 
@@ -68,6 +73,9 @@ class Form:
     problem = "kind"
     is_blurred = False
     """Whether pydantic may take one constant of it for another, such as true for 1."""
+
+    has_more = False
+    """Whether pydantic has more to say than the kinds of the parts: constraints, validators."""
 
     notes: Mapping[str, Any] = MappingProxyType({})
 

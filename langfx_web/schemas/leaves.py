@@ -143,8 +143,10 @@ class AnyForm(Form):
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         if reading.is_app:
             return Fit(4, tree)
-        before = len(reading.problems)
+        before, is_inner = len(reading.problems), reading.is_inner
+        reading.is_inner = False
         value = self._value(tree, path, reading)
+        reading.is_inner = is_inner
         return Fit(4, value) if len(reading.problems) == before else None
 
     def _value(self, tree: Any, path: Path, reading: Reading) -> Any:

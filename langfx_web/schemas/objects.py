@@ -7,7 +7,16 @@ from functools import cached_property
 from typing import Any, get_origin
 
 from langfx_web.json_text import Path
-from langfx_web.schemas.containers import Member, fitted
+from langfx_web.schemas.containers import (
+    DictForm,
+    ListForm,
+    Member,
+    RecordForm,
+    SelfForm,
+    TupleForm,
+    UnionForm,
+    fitted,
+)
 from langfx_web.schemas.form import Fit, Form, Reading, Source, best, is_same, validated
 from langfx_web.schemas.leaves import AnyForm
 from langfx_web.schemas.tree import ObjectNode
@@ -43,6 +52,15 @@ class ClassForm(Form):
     def takes_null(self) -> bool:
         return self.is_root and self.members["root"].form.takes_null()
 
+    @cached_property
+    def written(self) -> list[tuple[str, Any]]:
+        """The fields that an instance is written with, each with a value that is left out.
+
+        That is a default which no answer could give, such as a None that the type hides: it comes back by itself.
+        """
+        shown = [member for member in self.members.values() if not (member.is_hidden or member.is_init_only)]
+        return [(member.name, ... if member.is_default_told else member.default) for member in shown]
+
     @property
     def alone(self) -> list[Form]:
         """The forms of this class and its subclasses, each without the others."""
@@ -53,6 +71,13 @@ class ClassForm(Form):
         return OneClass(self)
 
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
+        is_inner = reading.is_inner
+        reading.is_inner = is_inner and self._is_one
+        fit = self._fit(tree, path, reading)
+        reading.is_inner = is_inner
+        return fit
+
+    def _fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         if isinstance(tree, ObjectNode):
             form = reading.classes.get(tree.class_name)
             if form is None or form not in self.offered:
@@ -74,14 +99,22 @@ class ClassForm(Form):
     def of_json(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         """The instance of exactly this class that a JSON value stands for."""
         if self.is_root:
-            fit = self.members["root"].form.fit(tree, path, reading)
-            return None if fit is None else self._made({"root": fit.value}, path, reading)
+            values, is_whole = self._fitted(self.members, {"root": tree}, path, reading)
+            return self._made(values, path, reading) if is_whole else None
         if not isinstance(tree, dict):
             return self.wrong(tree, path, reading)
         if reading.is_app:
             tree = self._by_json_name(tree)
-        values, is_whole = fitted(self._aliased, tree, path, reading, self.rest)
+        values, is_whole = self._fitted(self._aliased, tree, path, reading)
         return self._made(values, path, reading) if is_whole else self._spoilt(values, path, reading)
+
+    def _fitted(
+        self, members: Mapping[str, Member], given: Mapping[Any, Any], path: Path, reading: Reading
+    ) -> tuple[dict[str, Any], bool]:
+        is_inner, reading.is_inner = reading.is_inner, not self._blurred
+        found = fitted(members, given, path, reading, self.rest)
+        reading.is_inner = is_inner
+        return found
 
     @cached_property
     def _aliased(self) -> dict[str, Member]:
@@ -112,7 +145,7 @@ class ClassForm(Form):
 
     def built(self, given: Mapping[str, Any], path: Path, reading: Reading) -> Fit | None:
         """The instance with these fields."""
-        values, is_whole = fitted(self.members, given, path, reading, self.rest)
+        values, is_whole = self._fitted(self.members, given, path, reading)
         return self._made(values, path, reading) if is_whole else self._spoilt(values, path, reading)
 
     def _spoilt(self, values: dict[str, Any], path: Path, reading: Reading) -> Fit | None:
@@ -127,7 +160,15 @@ class ClassForm(Form):
         self._renamed(reading, before, place)
         return None
 
+    @cached_property
+    def _is_one(self) -> bool:
+        """Whether nothing but this class can stand here, and pydantic takes its fields exactly as they are given."""
+        is_alone = len(self.offered) == 1 and self.offered[0].type is self.type
+        return is_alone and not (self.is_root or self.is_tuple or self._blurred)
+
     def _made(self, values: dict[str, Any], path: Path, reading: Reading) -> Fit | None:
+        if reading.is_inner:
+            return Fit(1, values)
         before = len(reading.problems)
         found = validated(self.type, values["root"] if self.is_root else values, path, reading)
         if found is None:
@@ -149,9 +190,7 @@ class ClassForm(Form):
         if reading.is_python:
             return
         for problem in reading.problems[start:]:
-            member = self.members.get(problem["path"][place]) if len(problem["path"]) > place else None
-            if member is not None:
-                problem["path"][place] = member.alias
+            problem["path"][place:] = aliased(self, problem["path"][place:])
 
     def is_own(self, tree: Any) -> bool:
         return any(type(tree) is form.origin for form in self.offered)
@@ -194,3 +233,26 @@ class OneClass(Form):
 
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         return self.form.of_json(tree, path, reading)
+
+
+def aliased(form: Form, path: Sequence[Any]) -> list[Any]:
+    """A path below a form with the JSON names of fields for the Python ones."""
+    found: list[Any] = []
+    for step in path:
+        while isinstance(form, (UnionForm, SelfForm)):
+            form = form.only or AnyForm() if isinstance(form, UnionForm) else form.form
+        if isinstance(form, (ClassForm, RecordForm)) and step in form.members:
+            found.append(form.members[step].alias)
+            form = form.members[step].form
+            continue
+        found.append(step)
+        match form:
+            case ListForm():
+                form = form.item
+            case TupleForm():
+                form = form.items[step]
+            case DictForm():
+                form = form.value
+            case _:
+                form = AnyForm()
+    return found

@@ -7,19 +7,27 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from langfx_web.deferred import later
 from langfx_web.errors import NotPortableError, OutputMismatchError, SchemaError, SchemaMismatchError
-from langfx_web.json_text import check_value, dumps
-from langfx_web.schemas import adapters, declared
-from langfx_web.schemas.compiling import Compiled
-from langfx_web.schemas.direct import Direct, direct
-from langfx_web.schemas.documents import Document, Writer, whole
-from langfx_web.schemas.form import Reading, Source, is_same, note
+from langfx_web.json_text import check_value, dumps, is_json
+from langfx_web.schemas import adapters
 from langfx_web.schemas.json_schema import check
-from langfx_web.schemas.native import NativeSchema, native
-from langfx_web.schemas.python_types import python_type
-from langfx_web.schemas.written import plain_of, tree_of, written
+
+if TYPE_CHECKING:
+    from langfx_web.schemas import compiling, declared, direct, documents, native, python_types, reading, written
+    from langfx_web.schemas.form import Source
+else:
+    # A worker that only has tools of pages needs none of these.
+    compiling = later("langfx_web.schemas.compiling")
+    declared = later("langfx_web.schemas.declared")
+    direct = later("langfx_web.schemas.direct")
+    documents = later("langfx_web.schemas.documents")
+    native = later("langfx_web.schemas.native")
+    python_types = later("langfx_web.schemas.python_types")
+    reading = later("langfx_web.schemas.reading")
+    written = later("langfx_web.schemas.written")
 
 
 class Schema:
@@ -68,8 +76,8 @@ class Schema:
         return self.type is str
 
     @cached_property
-    def _compiled(self) -> Compiled:
-        return Compiled(self.type, subclasses=self._subclasses)
+    def _compiled(self) -> compiling.Compiled:
+        return compiling.Compiled(self.type, subclasses=self._subclasses)
 
     @cached_property
     def _adapter(self) -> adapters.Adapter:
@@ -103,11 +111,11 @@ class Schema:
     @cached_property
     def python_type(self) -> str:
         """What a model is told of the type in the python protocol: an annotation, and the classes that it names."""
-        return python_type(self._compiled, self.description or "")
+        return python_types.python_type(self._compiled, self.description or "")
 
     @cached_property
-    def _direct(self) -> Direct | None:
-        return direct(self.type, self._compiled.forms)
+    def _direct(self) -> direct.Direct | None:
+        return direct.direct(self.type, self._compiled.forms)
 
     def read_json(self, text: str, *, max_depth: int) -> tuple[Any] | None:
         """The typed value of one JSON document at once, in a tuple of one.
@@ -117,21 +125,20 @@ class Schema:
         return None if self._direct is None else self._direct.read(text, max_depth=max_depth)
 
     @cached_property
-    def _document(self) -> Document:
-        writer = Writer(self._compiled)
-        return whole(writer.root(), writer.definitions, self._description or "")
+    def _document(self) -> documents.Document:
+        return documents.portable(self._compiled, self._description or "")
 
     def json_schema(self) -> dict[str, Any]:
         """The portable JSON Schema: closed objects, no generated titles, recursion by local reference."""
         return self._document
 
-    def native(self, strict: bool = True) -> NativeSchema:
+    def native(self, strict: bool = True) -> native.NativeSchema:
         """The schema as providers take it for structured output.
 
         With `strict` every field is asked for, and null stands for a default; what has no such form is
         `schema_unsupported` with its path.
         """
-        return native(self._compiled, strict=strict, description=self._description or "")
+        return native.native(self._compiled, strict=strict, description=self._description or "")
 
     def build(self, tree: Any, *, protocol: str) -> Any:
         """The typed value of a tree that a protocol read; `output_mismatch` with all problems where it does not fit."""
@@ -153,29 +160,15 @@ class Schema:
         return typed
 
     def _read(self, tree: Any, source: Source) -> tuple[Any, list[dict[str, Any]]]:
-        compiled = self._compiled
-        reading = Reading(source=source, classes=compiled.classes, enums=compiled.enums)
-        fit = compiled.root.fit(tree, (), reading)
-        if fit is None:
-            return None, reading.problems
-        try:
-            made = self._adapter.validate_python(fit.value, by_name=True, by_alias=False)
-        except ValueError as error:
-            found = adapters.problems(error)
-            if found is None:
-                raise
-            note(found, fit.value, (), reading)
-            return None, reading.problems
-        if compiled.root.is_blurred and made == fit.value and not is_same(made, fit.value):
-            return fit.value, []
-        return made, []
+        return reading.read(self._compiled, lambda: self._adapter, tree, source)
 
     def dump(self, value: Any) -> Any:
         """The plain JSON value of a typed one; `SchemaMismatchError` where it is not of this type."""
         typed = self.validate(value)
         try:
-            plain = written(typed, self._compiled)
-            check_value(plain)
+            plain = written.written(typed, self._compiled)
+            if not is_json(plain):
+                check_value(plain)
         except NotPortableError as error:
             raise _mismatch([{"type": "not_json", "path": list(error.path), "message": str(error)}]) from error
         except (SchemaError, ValueError) as error:
@@ -184,11 +177,11 @@ class Schema:
 
     def tree(self, value: Any) -> Any:
         """The tree that a value of the type would be built from; nodes of it may stand among the values."""
-        return tree_of(value, self._compiled)
+        return written.tree_of(value, self._compiled)
 
     def plain(self, tree: Any) -> Any:
         """What reading the JSON of a tree's value gives."""
-        return plain_of(tree, self._compiled)
+        return written.plain_of(tree, self._compiled)
 
 
 class DocumentSchema(Schema):
@@ -200,6 +193,9 @@ class DocumentSchema(Schema):
         super().__init__(dict)
         self._given = {keyword: value for keyword, value in document.items() if keyword != "$schema"}
         dumps(self._given)
+
+    def _look(self) -> None:
+        """A document is looked at when a value is checked against it."""
 
     def read_json(self, text: str, *, max_depth: int) -> tuple[Any] | None:
         """None: values are checked against the document."""

@@ -7,12 +7,17 @@ import re
 import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
+from langfx_web.deferred import later
 from langfx_web.errors import InvalidValueError
 from langfx_web.schemas import adapters
-from langfx_web.schemas.compiling import Compiled
 from langfx_web.schemas.schema import Schema
+
+if TYPE_CHECKING:
+    from langfx_web.schemas import compiling
+else:
+    compiling = later("langfx_web.schemas.compiling")
 
 _SECTION = re.compile(r"^(\s*)(Args|Arguments|Parameters):\s*$")
 _ENTRY = re.compile(r"^(\s+)\*{0,2}(\w+)(?:\s*\([^)]*\))?:\s*(.*)$")
@@ -78,8 +83,8 @@ class ArgumentsSchema(Schema):
         return adapters.record_type(self.name, self._members)
 
     @cached_property
-    def _compiled(self) -> Compiled:
-        return Compiled(self._record)
+    def _compiled(self) -> compiling.Compiled:
+        return compiling.Compiled(self._record)
 
     @cached_property
     def _adapter(self) -> adapters.Adapter:

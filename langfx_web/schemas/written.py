@@ -14,6 +14,7 @@ from langfx_web.schemas.tree import EnumNode, MarkNode, ObjectNode, SetNode
 from langfx_web.schemas.unknown import UNKNOWN
 
 _PLAIN = (str, bytes, bool, int, float, type(None))
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def tree_of(value: Any, compiled: Compiled) -> Any:
@@ -22,6 +23,8 @@ def tree_of(value: Any, compiled: Compiled) -> Any:
     enums = {type_: name for name, type_ in compiled.enums.items()}
 
     def take(item: Any) -> Any:
+        if type(item) in _SIMPLE:
+            return item
         form = forms.get(type(item))
         if form is not None:
             return ObjectNode(form.name, (), {name: take(member) for name, member in _members(item, form).items()})
@@ -46,15 +49,12 @@ def tree_of(value: Any, compiled: Compiled) -> Any:
 
 def _members(item: Any, form: ClassForm) -> dict[str, Any]:
     """What an instance holds of its fields; those that only its constructor is given are lost."""
-    shown = [member for member in form.members.values() if not (member.is_hidden or member.is_init_only)]
-    given = {member.name: getattr(item, member.name) for member in shown}
-    # A default that no answer could give, such as a None that the type hides, is left out to come back.
-    kept = {
-        member.name: given[member.name]
-        for member in shown
-        if given[member.name] is not member.default or member.is_default_told
-    }
-    return kept | (getattr(item, "__pydantic_extra__", None) or {})
+    kept: dict[str, Any] = {}
+    for name, missing in form.written:
+        value = getattr(item, name)
+        if value is not missing:
+            kept[name] = value
+    return kept if form.rest is None else kept | (getattr(item, "__pydantic_extra__", None) or {})
 
 
 def written(value: Any, compiled: Compiled) -> Any:
@@ -64,6 +64,8 @@ def written(value: Any, compiled: Compiled) -> Any:
 
 def plain_of(tree: Any, compiled: Compiled) -> Any:
     """What reading the JSON of a tree's value gives."""
+    if type(tree) in _SIMPLE:
+        return tree
     if isinstance(tree, ObjectNode):
         return _object(tree, compiled)
     if isinstance(tree, dict):

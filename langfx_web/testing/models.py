@@ -162,8 +162,14 @@ class StaticMapping(ScriptedModel):
         super().__init__(**options)
         self._mapping = {said: _scripted(given, f"the answer to {said!r}") for said, given in mapping.items()}
 
+    @property
+    def left_over(self) -> list[str]:
+        """The texts that nobody has said yet."""
+        heard = {_said(request) for request in self.requests}
+        return [said for said in self._mapping if said not in heard]
+
     def _answer(self, request: ModelRequest) -> Answer:
-        said = _prompt_of(_last_said(request))
+        said = _said(request)
         if said not in self._mapping:
             raise FakeMissError(said, known=tuple(self._mapping))
         return self._mapping[said]
@@ -174,8 +180,9 @@ def _last_said(request: ModelRequest) -> str:
     return next((message.text for message in reversed(request.messages) if isinstance(message, UserMessage)), "")
 
 
-def _prompt_of(text: str) -> str:
-    """The body of a labelled request, or the text as it is."""
+def _said(request: ModelRequest) -> str:
+    """The same, of a labelled request its body."""
+    text = _last_said(request)
     found = re.search(_LABELLED, text)
     if found is None:
         return text

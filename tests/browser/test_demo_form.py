@@ -157,7 +157,7 @@ def test_what_arrived_and_the_python_can_be_read(form: Form) -> None:
     count = int(re.sub(r"\D", "", page.locator("#count").inner_text()))
     expect(page.locator("#log li")).to_have_count(count)
     expect(page.locator("#log li").first).to_contain_text("object_start")
-    expect(page.locator("#log li").last).to_contain_text('generation_complete {"customer":"Maya Okafor"')
+    expect(page.locator("#log li").last).to_contain_text('generation_complete {"value":{"customer":"Maya Okafor"')
     page.locator("#events summary").click()
     page.locator("#code summary").click()
     expect(page.locator("#source")).to_have_text((FORM / "order_form.py").read_text())

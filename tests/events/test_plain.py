@@ -83,7 +83,7 @@ QUERY_EVENTS = [
                 "name": "MappingError",
                 "message": FAULT.message,
                 "retryable": False,
-                "details": {"offset": 1, "excerpt": "[1]"},
+                "details": {"offset": 1, "excerpt": "[1]", "cause": "output_syntax"},
             },
             "message": SAID,
         },

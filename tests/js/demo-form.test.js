@@ -6,7 +6,8 @@ import { test } from "node:test";
 
 import { INITIAL, isRunning, reduce, written } from "../../web/demo/form/state.js";
 
-/** @import { Action, Path, QueryEvent, State } from "../../web/demo/form/state.js" */
+/** @import { FieldPath, QueryEvent } from "../../web/langfx-web.js" */
+/** @import { Action, State } from "../../web/demo/form/state.js" */
 
 /** @param {...(Action | QueryEvent)} actions */
 function after(...actions) {
@@ -19,11 +20,11 @@ function asAction(given) {
   return isEvent ? { type: "happened", event: /** @type {QueryEvent} */ (given) } : /** @type {Action} */ (given);
 }
 
-/** @param {Path} path */
+/** @param {FieldPath} path */
 const begin = (path) => ({ type: "field_start", path });
-/** @param {Path} path @param {string} delta */
+/** @param {FieldPath} path @param {string} delta */
 const delta = (path, delta) => ({ type: "string_field_delta", path, delta });
-/** @param {Path} path @param {unknown} value */
+/** @param {FieldPath} path @param {unknown} value */
 const end = (path, value) => ({ type: "field_end", path, value });
 
 const ORDER = { customer: "Ada", email: null, items: [{ quantity: 2, article: "lamp" }], gift_wrap: true };
@@ -77,7 +78,7 @@ test("an answer that does not fit marks each place and says all of it", () => {
 });
 
 test("an error without places is told as it is", () => {
-  const state = after({ type: "parsing_failed", error: { code: "mapping_failed", message: "no value" } });
+  const state = after({ type: "parsing_failed", error: { code: "mapping_failed", message: "no value", details: {} } });
   assert.deepEqual(state.problems, [{ path: [], message: "no value" }]);
 });
 

@@ -503,10 +503,10 @@ EPHEMERAL = {"type": "ephemeral"}
 
 
 async def test_a_cache_point_marks_the_block_before_it() -> None:
-    """In instructions, in what a user says, and at a tool's result; without a block before it there is none to mark."""
+    """In instructions, in what a user says, and at a tool's result."""
     talk = [
         SystemMessage("Rules.", CachePoint("1h"), "More."),
-        UserMessage(CachePoint(), "hi", PICTURE, CachePoint()),
+        UserMessage("hi", PICTURE, CachePoint()),
         CALLED,
         ToolMessage("done", CachePoint("5m"), call_id="t1"),
     ]
@@ -525,6 +525,18 @@ async def test_a_cache_point_marks_the_block_before_it() -> None:
             "cache_control": {"type": "ephemeral", "ttl": "5m"},
         }
     ]
+
+
+async def test_a_cache_point_at_the_beginning_marks_what_was_said_before() -> None:
+    """The instructions, an answer's text or call; a thought takes no mark."""
+    now = UserMessage(CachePoint(), "now")
+    assert (await body([SystemMessage("Rules."), now]))["system"] == [
+        {"type": "text", "text": "Rules.", "cache_control": EPHEMERAL}
+    ]
+    answer = AIMessage(thought(SIGNED), "Yes.")
+    said_before = (await wire(USER, answer, now))[1]["content"]
+    assert said_before == [SIGNED, {"type": "text", "text": "Yes.", "cache_control": EPHEMERAL}]
+    assert (await wire(USER, AIMessage(thought(SIGNED)), now))[1]["content"] == [SIGNED]
 
 
 @pytest.mark.parametrize(("prompt_caching", "left"), [(False, ["2", "3", "4", "5"]), (True, ["3", "4", "5"])])

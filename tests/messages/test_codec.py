@@ -151,6 +151,12 @@ def test_bug_093_what_is_no_image_cannot_be_read_as_one(data: bytes, declared: s
     [
         {"role": "user", "parts": [], "extra": 1},
         {"role": ["user"], "parts": []},
+        {"role": "user", "parts": [], "id": 7},
+        {"role": "user", "parts": [], "metadata": "ab"},
+        {"role": "tool", "parts": [], "callId": "1", "isError": "no"},
+        {"role": "assistant", "parts": [], "usage": 7},
+        {"role": "assistant", "parts": [], "usage": {"tokens": 7}},
+        {"role": "assistant", "parts": [{"type": "thought", "content": 7}]},
         {"role": "user", "parts": [{"type": {}}]},
         {"role": "user", "parts": [{"type": "image", "uri": "https://a/b", "alt": "x"}]},
         {"role": "user", "parts": [{"type": "text", "text": "a", "ref": "x"}]},
@@ -176,3 +182,56 @@ def test_a_transcript_has_no_plain_form() -> None:
     """Its messages do."""
     with pytest.raises(InvalidValueError):
         encode(ComplexMessage(UserMessage("a")))
+
+
+KEYS = st.sampled_from(
+    [
+        "type",
+        "text",
+        "content",
+        "payload",
+        "replayCompatibility",
+        "id",
+        "name",
+        "args",
+        "rawArgs",
+        "ttl",
+        "mimeType",
+        "data",
+        "uri",
+        "ref",
+        "usage",
+        "finishReason",
+        "model",
+        "callId",
+        "isError",
+        "metadata",
+        "role",
+        "x",
+    ]
+)
+KINDS = st.sampled_from(
+    ["text", "thought", "tool_call", "image", "audio", "pdf", "mime", "cache_point", "user", "tool"]
+)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | words | KINDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=8,
+)
+part_like = st.dictionaries(KEYS, anything, max_size=4).flatmap(
+    lambda fields: st.builds(lambda kind: {**fields, "type": kind}, KINDS)
+)
+
+
+@given(
+    st.sampled_from(["system", "user", "assistant", "tool"]),
+    st.lists(part_like | anything, max_size=3) | anything,
+    st.dictionaries(KEYS, anything, max_size=4),
+)
+def test_langfx_02_anything_else_is_refused(role: str, parts: Any, fields: dict[str, Any]) -> None:
+    """What comes from a page or a file is a message that can be written again, or an error that says what is wrong."""
+    try:
+        message = decode({**fields, "role": role, "parts": parts})
+    except (InvalidValueError, ImageError):
+        return
+    assert decode(loads(dumps(encode(message)))) == message

@@ -25,6 +25,8 @@ ANSWERS = {
         "[1, 2], 3",
         "```python 'one line'```",
         "300\n```\n",
+        "```python\noutput = 'text'\n```",
+        "~~~\n'text' \n~~~~",
         "~~~py\n[300, 3]\n~~~",
         "Note(text='a' + ('b' 'c') + 'd', tags=((1), ((2), 3)))",
         "Note(text='x'\\\n 'y')",

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from ipaddress import IPv4Address
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
+from typing_extensions import TypedDict
 
 from langfx_web.errors import OutputMismatchError
 from langfx_web.events import FieldEnd
 from langfx_web.protocols import protocol
-from langfx_web.schemas import Schema
+from langfx_web.schemas import UNKNOWN, Schema, Unknown
 from tests.protocols.wanted import events, pieces
 
 
@@ -114,6 +118,100 @@ def test_langfx_19_what_is_written_is_read_again(name: str, place: int) -> None:
             assert protocol(name).read(f"Here it is:\n\n{text}\nBye.", schema) == value
 
     check()
+
+
+class Row(TypedDict):
+    id: int
+    note: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    at: tuple[int, ...] = ()
+    by: bytes = b""
+
+
+class Bare(BaseModel):
+    pass
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+WORDS = st.text() | st.sampled_from(["```", "it's", '"', "\\", "\n", "'''", "UNKNOWN", "output = 1", "null", "1", "\0"])
+SCALARS: dict[Any, st.SearchStrategy[Any]] = {
+    int: st.integers(),
+    float: FINITE,
+    bool: st.booleans(),
+    str: WORDS,
+    date: st.dates(),
+    datetime: st.datetimes() | st.datetimes(timezones=st.just(UTC)),
+    time: st.times(),
+    timedelta: st.timedeltas(),
+    UUID: st.uuids(),
+    IPv4Address: st.ip_addresses(v=4),
+    Path: st.just(Path("a/b c")),
+    Color: st.sampled_from(Color),
+    Literal["a", 1, True]: st.sampled_from(["a", 1, True]),
+    Mark: st.builds(Mark, at=st.lists(st.integers(), max_size=2).map(tuple), by=WORDS.map(str.encode)),
+}
+OTHERS: dict[Any, st.SearchStrategy[Any]] = {
+    None: st.none(),
+    Decimal: st.decimals(allow_nan=False, allow_infinity=False, places=3),
+    bytes: WORDS.map(str.encode),
+    Point: POINTS,
+    Pair: PAIRS,
+    Bare: st.builds(Bare),
+    Row: st.fixed_dictionaries({"id": st.integers(), "note": st.none() | WORDS}),
+    int | str | None: st.integers() | WORDS | st.none(),
+    int | float: st.integers() | FINITE,
+    Color | Unknown: st.sampled_from([*Color, UNKNOWN]),
+    Point | Leaf | None: POINTS | LEAVES | st.none(),
+    Any: st.recursive(st.none() | st.booleans() | st.integers() | FINITE | WORDS, st.lists, max_leaves=5),
+}
+
+
+@st.composite
+def pairs_of_type_and_values(draw: st.DrawFn, depth: int = 3) -> tuple[Any, st.SearchStrategy[Any]]:
+    """A type, and what makes its values."""
+    kinds = ["scalar", "other", "list", "tuple", "places", "dict", "set", "optional", "class", "dataclass"]
+    kind = draw(st.sampled_from(kinds if depth else kinds[:2]))
+    known = SCALARS if kind in ("scalar", "set") else OTHERS
+    key = draw(st.sampled_from(list(known)))
+    if kind in ("scalar", "other"):
+        return key, known[key]
+    if kind == "set":
+        return frozenset[key], st.frozensets(known[key], max_size=3)
+    (first, ones), (second, others) = [draw(pairs_of_type_and_values(depth=depth - 1)) for _ in range(2)]
+    match kind:
+        case "list":
+            return list[first], st.lists(ones, max_size=3)
+        case "tuple":
+            return tuple[first, ...], st.lists(ones, max_size=3).map(tuple)
+        case "places":
+            return tuple[first, second], st.tuples(ones, others)
+        case "dict":
+            of = draw(st.sampled_from(list(SCALARS)))
+            return dict[of, first], st.dictionaries(SCALARS[of], ones, max_size=3)
+        case "optional":
+            return first and first | None, st.none() | (ones if first else st.nothing())
+        case "class":
+            type_ = create_model("Made", one=(first, ...), two=(second, Field(alias="Two")))
+            return type_, st.builds(lambda one, two: type_(one=one, Two=two), ones, others)
+    made = dataclasses.make_dataclass("Done", [("one", first), ("two", second)])
+    return made, st.builds(made, ones, others)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data(), st.sampled_from(["python", "json"]))
+def test_langfx_19_values_of_random_schemas_are_read_again(data: st.DataObject, name: str) -> None:
+    """Whatever the type and its value, what a protocol writes it reads as the same, at once and in pieces."""
+    type_, values = data.draw(pairs_of_type_and_values().filter(lambda pair: pair[0] is not str))
+    value = data.draw(values)
+    schema = Schema(type_)
+    text = protocol(name).write(value, schema)
+    found = protocol(name).read(text, schema)
+    assert found == value
+    assert type(found) is type(value)
+    assert events(pieces(text, 7), schema, name=name) == events([text], schema, name=name)
 
 
 def test_an_example_in_python() -> None:

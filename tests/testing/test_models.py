@@ -110,8 +110,10 @@ async def test_a_mapping_answers_by_what_the_user_said_last() -> None:
     lm = StaticMapping({"a": "first", "b": lambda request: f"{len(request.messages)} messages", "c": LMError("no")})
     assert (await lm("a")).text == "first"
     assert (await lm([UserMessage("a"), AIMessage("c"), UserMessage("b")])).text == "3 messages"
+    assert lm.left_over == ["c"]
     with pytest.raises(LMError, match="no"):
         await lm("c")
+    assert lm.left_over == []
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ MAX_CACHE_MARKS = 4
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 _REFUSED_OPTIONS = ("random_seed", "logprobs", "top_logprobs")
 _SAME_OPTIONS = ("temperature", "top_p", "top_k", "service_tier")
+_MARKABLE = ("text", "image", "document", "tool_use", "tool_result")
 _OWN_FIELDS = ("messages", "model", "stream")
 
 
@@ -137,11 +138,13 @@ def _tool_choice(request: ModelRequest) -> Block | None:
 def _conversation(messages: Sequence[Message], replay: Replay) -> tuple[list[Block], list[dict[str, Any]]]:
     refuse_blank_end(messages)
     leading, rest = leading_system(messages)
-    system = [block for message in leading for block in _said(message.parts)]
+    system: list[Block] = []
+    for message in leading:
+        system += _said(message.parts, system)
     wire: list[dict[str, Any]] = []
     for message in results_in_call_order(rest):
         role = "assistant" if isinstance(message, AIMessage) else "user"
-        blocks = _blocks(message, replay)
+        blocks = _blocks(message, replay, wire[-1]["content"] if wire else system)
         if blocks and role == "user" and wire and wire[-1]["role"] == "user":
             # Results of one step must share a message, before any text.
             wire[-1]["content"] += blocks
@@ -153,10 +156,8 @@ def _conversation(messages: Sequence[Message], replay: Replay) -> tuple[list[Blo
 
 def _forget_old_marks(system: list[Block], messages: list[dict[str, Any]], *, most: int) -> None:
     """Leave the newest cache marks only: the wire refuses more than a few, and long conversations gather them."""
-    marked = [block for block in system if "cache_control" in block]
-    for message in messages:
-        if message["role"] == "user":
-            marked += [block for block in message["content"] if "cache_control" in block]
+    blocks = [*system, *(block for message in messages for block in message["content"])]
+    marked = [block for block in blocks if "cache_control" in block and block["type"] in _MARKABLE]
     for block in marked[: max(0, len(marked) - most)]:
         del block["cache_control"]
 
@@ -168,28 +169,34 @@ def _trim_prefill(wire: list[dict[str, Any]]) -> None:
         wire[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
 
 
-def _blocks(message: Message, replay: Replay) -> list[Block]:
+def _blocks(message: Message, replay: Replay, before: list[Block]) -> list[Block]:
     match message:
         case AIMessage():
             return list(_answer_blocks(message, replay))
         case ToolMessage():
             return [_result(message)]
         case SystemMessage():
-            return [{**block, "text": f"<system>{block['text']}</system>"} for block in _said(message.parts)]
-    return _said(message.parts)
+            return [{**block, "text": f"<system>{block['text']}</system>"} for block in _said(message.parts, before)]
+    return _said(message.parts, before)
 
 
-def _said(parts: Iterable[Part]) -> list[Block]:
-    """The blocks of what a user or the application says; a cache point marks the block before it."""
+def _said(parts: Iterable[Part], before: list[Block]) -> list[Block]:
+    """The blocks of what a user or the application says; a cache point marks the block before it, in here or there."""
     blocks: list[Block] = []
     for part in parts:
         if isinstance(part, Text) and part.text.strip():
             blocks.append({"type": "text", "text": part.text})
         elif isinstance(part, Modality):
             blocks.append(_media(part))
-        elif isinstance(part, CachePoint) and blocks:
-            blocks[-1]["cache_control"] = _cache_control(part)
+        elif isinstance(part, CachePoint):
+            _mark(blocks or before, part)
     return blocks
+
+
+def _mark(blocks: list[Block], point: CachePoint) -> None:
+    # A thought goes back as it came, and takes no mark.
+    if blocks and blocks[-1]["type"] in _MARKABLE:
+        blocks[-1] = {**blocks[-1], "cache_control": _cache_control(point)}
 
 
 def _media(part: Modality) -> Block:
@@ -206,7 +213,7 @@ def _cache_control(point: CachePoint) -> Block:
 def _result(message: ToolMessage) -> Block:
     result: Block = {"type": "tool_result", "tool_use_id": _wire_id(message.call_id)}
     if message.modalities:
-        result["content"] = _said(part for part in message.parts if not isinstance(part, CachePoint))
+        result["content"] = _said((part for part in message.parts if not isinstance(part, CachePoint)), [])
     elif message.text.strip():
         result["content"] = message.text
     if message.is_error:

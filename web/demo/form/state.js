@@ -3,6 +3,7 @@
 
 import { START, started } from "../start.js";
 
+/** @import { FieldPath, QueryError, QueryEvent } from "../../langfx-web.js" */
 /** @import { Failure, Start, StartAction } from "../start.js" */
 
 /**
@@ -11,8 +12,8 @@ import { START, started } from "../start.js";
  * @typedef {"writing" | "unconfirmed" | "confirmed" | "wrong"} Mark
  */
 
-/** @typedef {{ path: Path, message: string }} Problem */
-/** @typedef {readonly (string | number)[]} Path */
+/** @typedef {{ path: FieldPath, message: string }} Problem */
+/** @typedef {{ customer: string, items: object[] }} Order What of it is read by name. */
 
 /**
  * What became of the last note: `unfit` is an answer that is no order, `failed` one that did not come.
@@ -25,22 +26,17 @@ import { START, started } from "../start.js";
  * @property {Record<string, Field>} fields By path, joined with dots: `items.0.article`.
  * @property {number} rows How many items there are so far.
  * @property {Problem[]} problems Of an answer that does not fit.
- * @property {Failure | null} refusal Why there is no answer, or no order in it.
- * @property {QueryEvent[]} log Every event of the last note.
+ * @property {Failure | null} refusal Why there is no answer.
+ * @property {QueryEvent<Order>[]} log Every event of the last note.
  * @property {string} status What a screen reader is told.
  */
 
 /** @typedef {Start & Form} State */
 
 /**
- * The events are in `langfx-web.d.ts`; only the fields read here are named.
- * @typedef {{ type: string, path?: Path, delta?: string, value?: any, kind?: string, error?: any, reason?: string }} QueryEvent
- */
-
-/**
  * @typedef {StartAction
  *   | { type: "asked" }
- *   | { type: "happened", event: QueryEvent }
+ *   | { type: "happened", event: QueryEvent<Order> }
  *   | { type: "stopping" }
  *   | { type: "stopped" }
  *   | { type: "failed", failure: Failure }} Action
@@ -94,21 +90,19 @@ const EMPTY = { fields: {}, rows: 0, problems: [], refusal: null, log: [] };
 
 /**
  * @param {State} state
- * @param {QueryEvent} event
+ * @param {QueryEvent<Order>} event
  * @returns {State}
  */
 function happened(state, event) {
-  const path = event.path ?? [];
-  const field = state.fields[path.join(".")];
   switch (event.type) {
     case "object_start":
-      return path.length === 2 ? { ...state, rows: Math.max(state.rows, Number(path[1]) + 1) } : state;
+      return event.path.length === 2 ? { ...state, rows: state.rows + 1 } : state;
     case "field_start":
-      return withField(state, path, { text: "", value: undefined, mark: "writing", problem: "" });
+      return withField(state, event.path, { text: "", value: undefined, mark: "writing" });
     case "string_field_delta":
-      return field ? withField(state, path, { ...field, text: field.text + event.delta }) : state;
+      return withField(state, event.path, { text: fieldAt(state, event.path).text + event.delta });
     case "field_end":
-      return field ? withField(state, path, { ...field, ...ended(event.value), mark: "unconfirmed" }) : state;
+      return withField(state, event.path, { ...ended(event.value), mark: "unconfirmed" });
     case "generation_complete":
       return confirmed(state, event.value);
     case "parsing_failed":
@@ -122,14 +116,23 @@ function happened(state, event) {
   }
 }
 
+/** @type {Field} */
+const NOTHING = { text: "", value: undefined, mark: "unconfirmed", problem: "" };
+
+/**
+ * @param {Pick<State, "fields">} state
+ * @param {FieldPath} path
+ */
+const fieldAt = ({ fields }, path) => fields[path.join(".")] ?? NOTHING;
+
 /**
  * @param {State} state
- * @param {Path} path
- * @param {Field} field
+ * @param {FieldPath} path
+ * @param {Partial<Field>} change
  * @returns {State}
  */
-function withField(state, path, field) {
-  return { ...state, fields: { ...state.fields, [path.join(".")]: field } };
+function withField(state, path, change) {
+  return { ...state, fields: { ...state.fields, [path.join(".")]: { ...fieldAt(state, path), ...change } } };
 }
 
 /** @param {unknown} value What a field holds; containers have fields of their own. */
@@ -153,7 +156,7 @@ function settled(state) {
 /**
  * The whole order, as Python checked it, takes the place of everything that was shown before.
  * @param {State} state
- * @param {any} order
+ * @param {Order} order
  * @returns {State}
  */
 function confirmed(state, order) {
@@ -169,8 +172,8 @@ function confirmed(state, order) {
 /**
  * Every value in an object or array, with its path; containers, too.
  * @param {any} value
- * @param {Path} [path]
- * @returns {Generator<[Path, unknown]>}
+ * @param {FieldPath} [path]
+ * @returns {Generator<[FieldPath, unknown]>}
  */
 function* leaves(value, path = []) {
   if (path.length) yield [path, value];
@@ -181,18 +184,22 @@ function* leaves(value, path = []) {
 
 /**
  * @param {State} state
- * @param {any} error With what is wrong, and where, in its details.
+ * @param {QueryError} error With what is wrong, and where, in its details.
  * @returns {State}
  */
 function unfit(state, error) {
-  const { path = [], problems = [{ path, message: error.message }] } = error.details ?? {};
-  const fields = { ...settled(state).fields };
-  for (const { path, message } of problems) {
-    const key = path.join(".");
-    fields[key] = { ...(fields[key] ?? { text: "", value: undefined }), mark: "wrong", problem: message };
-  }
+  const { path = [], problems = [{ path, message: error.message }] } = error.details;
+  const marked = problems.reduce(withProblem, settled(state));
   const told = problems.map((/** @type {Problem} */ { path, message }) => `${written(path)}: ${message}`).join("; ");
-  return { ...state, fields, problems, refusal: error, outcome: "unfit", status: `The answer is no order. ${told}` };
+  return { ...marked, problems, outcome: "unfit", status: `The answer is no order. ${told}` };
+}
+
+/**
+ * @param {State} state
+ * @param {Problem} problem
+ */
+function withProblem(state, { path, message }) {
+  return withField(state, path, { mark: "wrong", problem: message });
 }
 
 /**
@@ -216,7 +223,7 @@ function lost(state, failure) {
 
 /**
  * A path as one would write it in Python: `items[0].quantity`.
- * @param {Path} path
+ * @param {FieldPath} path
  */
 export function written(path) {
   const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`));

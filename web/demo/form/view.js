@@ -5,7 +5,8 @@ import { element, find } from "../element.js";
 import { drawStart, listenToSettings } from "../start_view.js";
 import { isRunning, written } from "./state.js";
 
-/** @import { Field, Outcome, QueryEvent, State } from "./state.js" */
+/** @import { QueryEvent } from "../../langfx-web.js" */
+/** @import { Field, Outcome, State } from "./state.js" */
 
 /**
  * What the visitor can do.
@@ -205,16 +206,14 @@ function drawLog(log) {
   set(find("count"), count === 0 ? "no event yet" : `${count} ${count === 1 ? "event" : "events"}`);
   if (!(/** @type {HTMLDetailsElement} */ (find("events")).open)) return;
   const list = find("log");
-  list.replaceChildren(...log.slice(-LOGGED).map((event) => element("li", "", element("b", "", event.type), detail(event))));
+  list.replaceChildren(...log.slice(-LOGGED).map(logged));
   list.scrollTop = list.scrollHeight;
 }
 
 /** @param {QueryEvent} event */
-function detail({ path, delta, value, error, kind }) {
-  const facts = [path && written(path), kind, delta && JSON.stringify(delta)];
-  if (value !== undefined) facts.push(JSON.stringify(value));
-  if (error) facts.push(`${error.code} ${error.message}`);
-  return ` ${facts.filter(Boolean).join(" ")}`;
+function logged({ type, ...fields }) {
+  const text = JSON.stringify({ ...fields, message: undefined }, (_, value) => (typeof value === "bigint" ? `${value}` : value));
+  return element("li", "", element("b", "", type), ` ${text}`);
 }
 
 /** @param {string} url */
