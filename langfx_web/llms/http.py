@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from langfx_web.errors import InvalidArgumentError
+from langfx_web.errors import InvalidArgumentError, LMInputError
 from langfx_web.json_text import dumps, loads
 from langfx_web.llms.base import LanguageModel
 from langfx_web.llms.credentials import Credential, KeySource
@@ -161,6 +161,8 @@ class HTTPLanguageModel(LanguageModel):
         return super()._lacks(part)
 
     def _stream(self, request: ModelRequest) -> HTTPExchange:
+        if not self.model:
+            raise LMInputError("a model without a name can only list others")
         return HTTPExchange(self, request)
 
     def _seed(self, request: ModelRequest) -> bytes:

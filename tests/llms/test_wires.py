@@ -222,6 +222,15 @@ async def test_bug_029_providers_52_ids_are_distinct_and_consistent(wire: Wire) 
     assert written.count(f'"{id}"') == (0 if id.startswith("lf_") else 2)
 
 
+@each_wire
+async def test_a_model_without_a_name_can_only_list_others(wire: Wire) -> None:
+    """It is told before anything is sent."""
+    model, transport = wire.kit.answered()
+    with pytest.raises(errors.LMInputError, match="name"):
+        await model.with_options(model="")("hi")
+    assert not transport.requests
+
+
 # Chat Completions, in all the ways that servers have of it
 
 

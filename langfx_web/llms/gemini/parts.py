@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ class Parts:
 
     def __init__(self, origin: Mapping[str, Any]) -> None:
         self._origin = origin
-        self._thought: list[str] = []
+        self._thought: io.StringIO | None = None
         self._calls = 0
         self._open: PartialArgs | None = None
 
@@ -27,8 +28,7 @@ class Parts:
         if part.get("thought"):
             self._think(part, deltas)
             return
-        if self._thought:
-            self._close_thought(None, deltas)
+        self._close_thought(None, deltas)
         if "functionCall" in part:
             self._call(part["functionCall"] or {}, part.get(SIGNATURE), deltas)
         elif "text" in part:
@@ -40,8 +40,7 @@ class Parts:
 
     def close(self, deltas: list[Delta]) -> None:
         """The answer is complete."""
-        if self._thought:
-            self._close_thought(None, deltas)
+        self._close_thought(None, deltas)
         self._close_call(deltas)
 
     def _say(self, part: Mapping[str, Any], deltas: list[Delta]) -> None:
@@ -66,15 +65,19 @@ class Parts:
         text = part.get("text") or ""
         if text:
             deltas.append(ThoughtPiece(text))
-        self._thought.append(text)
+        if self._thought is None:
+            self._thought = io.StringIO()
+        self._thought.write(text)
         if SIGNATURE in part:
             self._close_thought(part[SIGNATURE], deltas)
 
     def _close_thought(self, signature: str | None, deltas: list[Delta]) -> None:
-        block: dict[str, Any] = {"text": "".join(self._thought), "thought": True}
+        if self._thought is None:
+            return
+        block: dict[str, Any] = {"text": self._thought.getvalue(), "thought": True}
         if signature is not None:
             block[SIGNATURE] = signature
-        self._thought = []
+        self._thought = None
         deltas.append(self._kept({"block": block}))
 
     def _call(self, call: Mapping[str, Any], signature: str | None, deltas: list[Delta]) -> None:

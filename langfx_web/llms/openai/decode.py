@@ -45,7 +45,7 @@ class ResponsesDecoder:
             case "response.output_text.delta":
                 text = event["delta"]
                 deltas = self._opened(event, "message")
-                self._items[event["output_index"]].pieces.append(text)
+                self._items[event["output_index"]].shown.write(text)
                 return [*deltas, text] if deltas else (text,)
             case "response.function_call_arguments.delta":
                 return self._arguments(event)
@@ -104,7 +104,7 @@ class ResponsesDecoder:
         item = self._items.get(index)
         if item is None or item.kind != "function_call":
             raise LMProtocolError(f"arguments for output item {index}, which is no open tool call")
-        item.pieces.append(text)
+        item.shown.write(text)
         return [CallText(key=index, text=text)]
 
     def _reasoned(self, event: Mapping[str, Any], place: str) -> list[Delta]:

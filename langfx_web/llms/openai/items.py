@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -33,12 +34,12 @@ class Item:
         self.index = index
         self.kind: str = wire.get("type") or "message"
         self.is_closed = False
-        self.pieces: list[str] = []
+        self.shown = io.StringIO()
         """What was shown of its text, or of its arguments."""
         self._wire = wire
         self._origin = origin
-        self._refusal: list[str] = []
-        self._sections: dict[tuple[str, Any], list[str]] = {}
+        self._refusal = io.StringIO()
+        self._sections: dict[tuple[str, Any], io.StringIO] = {}
 
     def opened(self) -> list[Delta]:
         """The beginning of a message or of a call."""
@@ -60,13 +61,13 @@ class Item:
         section = self._sections.get((kind, place))
         starts = section is None and bool(self._sections)
         if section is None:
-            section = self._sections[(kind, place)] = []
-        section.append(text)
+            section = self._sections[(kind, place)] = io.StringIO()
+        section.write(text)
         return [ThoughtPiece("\n\n" + text if starts else text)]
 
     def interrupted(self) -> list[Delta]:
         """Another item begins: reasoning that the server finishes only later stands here with what was streamed."""
-        texts = ["".join(pieces) for (kind, _), pieces in self._sections.items() if kind == "content_index"]
+        texts = [section.getvalue() for (kind, _), section in self._sections.items() if kind == "content_index"]
         if self.kind != "reasoning" or self.is_closed or not texts:
             return []
         self.is_closed = True
@@ -75,7 +76,7 @@ class Item:
 
     def refused(self, text: str) -> list[Delta]:
         """Words of a refusal."""
-        self._refusal.append(text)
+        self._refusal.write(text)
         return [RefusalText(text=text)]
 
     def closed(self, wire: Mapping[str, Any] | None) -> list[Delta]:
@@ -97,17 +98,17 @@ class Item:
         text = "".join(part.get("text") or "" for part in _parts(wire, "output_text"))
         refusal = "".join(part.get("refusal") or "" for part in _parts(wire, "refusal"))
         deltas: list[Delta] = []
-        if rest := self._rest(text, self.pieces):
+        if rest := self._rest(text, self.shown):
             deltas.append(rest)
-            self.pieces.append(rest)
+            self.shown.write(rest)
         if rest := self._rest(refusal, self._refusal):
             deltas += self.refused(rest)
         return deltas
 
-    def _rest(self, text: str, pieces: list[str]) -> str:
+    def _rest(self, text: str, written: io.StringIO) -> str:
         if not text:
             return ""
-        shown = whole("".join(pieces))
+        shown = whole(written.getvalue())
         if not text.startswith(shown):
             raise LMProtocolError(f"the final text of output item {self.index} is not the text that was streamed")
         return text[len(shown) :]
@@ -116,7 +117,7 @@ class Item:
         written = wire.get("arguments")
         if isinstance(written, Mapping):
             return [CallEnd(key=self.index, args=written)]
-        shown = "".join(self.pieces)
+        shown = self.shown.getvalue()
         if not written or written == shown:
             return [CallEnd(key=self.index)]
         if written.startswith(shown):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,7 +45,7 @@ class Choice:
         self._tags = ThinkTags() if think_tags else None
         self._calls = Calls(index, origin=origin, tag=REPLAY_TAG)
         self._is_thinking = False
-        self._reasoning: list[str] = []
+        self._reasoning = io.StringIO()
         self._details: list[Mapping[str, Any]] = []
         self._ended: str | None = None
 
@@ -91,7 +92,7 @@ class Choice:
     def _read_reasoning(self, delta: Mapping[str, Any], deltas: list[Delta]) -> None:
         content, plain = delta.get("reasoning_content"), delta.get("reasoning")
         if isinstance(content, str) and content:
-            self._reasoning.append(content)
+            self._reasoning.write(content)
             plain = content
         details = delta.get("reasoning_details")
         if details:
@@ -135,10 +136,10 @@ class Choice:
         block: dict[str, Any] | None = None
         if self._details:
             block = {"reasoning_details": merged(self._details)}
-        elif self._reasoning:
-            block = {"reasoning_content": "".join(self._reasoning)}
+        elif reasoning := self._reasoning.getvalue():
+            block = {"reasoning_content": reasoning}
         if block is not None:
             payload = {**self._origin, "block": block}
             deltas.append(ThoughtEnd(payload=payload, tag=REPLAY_TAG, index=self._index))
         self._is_thinking = False
-        self._reasoning, self._details = [], []
+        self._reasoning, self._details = io.StringIO(), []

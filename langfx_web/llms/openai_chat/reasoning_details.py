@@ -20,12 +20,12 @@ def merged(fragments: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             entries.append(entry)
             open_entries[index] = entry
         _add(entry, fragment)
-    return entries
+    return [{key: "".join(value) if key in _JOINED else value for key, value in entry.items()} for entry in entries]
 
 
 def _add(entry: dict[str, Any], fragment: Mapping[str, Any]) -> None:
     for key, value in fragment.items():
-        if key in _JOINED and isinstance(value, str):
-            entry[key] = (entry.get(key) or "") + value
+        if key in _JOINED:
+            entry.setdefault(key, []).append(value or "")
         elif value not in (None, "") or key not in entry:
             entry[key] = value
