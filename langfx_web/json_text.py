@@ -88,6 +88,11 @@ def is_unambiguous(text: str) -> bool:
     return max(map(len, numbers), default=0) <= _SAFE_DIGITS and all(map(math.isfinite, map(float, numbers)))
 
 
+def unescaped(text: str) -> str:
+    """What a part of a JSON string stands for; it is known to have whole and good escapes, and no quote without one."""
+    return _read_string(text + '"', 0, False)[0]
+
+
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     """Write a JSON value compactly, without ASCII escaping; `NotPortableError` has the path of what has no form."""
     if not is_json(value, max_depth):
@@ -265,6 +270,7 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 _LENIENT = json.JSONDecoder(strict=False, object_pairs_hook=_once)
 _read_value = _DECODER.scan_once  # type: ignore[attr-defined]  # what `raw_decode` calls
+_read_string: Callable[[str, int, bool], tuple[str, int]] = json.decoder.scanstring  # type: ignore[attr-defined]  # C
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 written: Callable[[object], str] = _ENCODER.encode
 """`dumps` of a value that is known to have a form, without looking at it first."""

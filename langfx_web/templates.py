@@ -25,6 +25,8 @@ _OPENING = re.compile(r"\\?\{[{%#]")
 _CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _PATH = re.compile(r"\s*([A-Za-z]\w*(?:\.[A-Za-z]\w*|\[\d{1,9}\])*)\s*", re.ASCII)
 _STEP = re.compile(r"[A-Za-z]\w*|\[\d+\]", re.ASCII)
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+"""The types of most values: what stands for one of them is its `str`."""
 
 MAX_LEVELS = 64
 """How deep a value may be nested that is written into a text."""
@@ -84,8 +86,12 @@ class Template:
             if isinstance(piece, str):
                 sections.say(piece)
                 continue
+            value = next(found)
             try:
-                _put(sections, next(found), values)
+                if type(value) in _PLAIN:
+                    sections.say(str(value))
+                else:
+                    _put(sections, value, values)
             except TemplateError as error:
                 if error.line is not None or error.names:
                     raise
@@ -284,9 +290,7 @@ def _joined(items: list[str | Part], *, clean: bool) -> list[Part]:
 
 
 def _put(sections: _Sections, value: Any, values: Mapping[str, Any]) -> None:
-    if type(value) is str:
-        sections.say(value)
-    elif isinstance(value, Template):
+    if isinstance(value, Template):
         sections.splice(value.render(values))
     elif isinstance(value, Message):
         sections.splice(value)

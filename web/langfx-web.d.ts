@@ -232,7 +232,7 @@ export interface Session {
   /** The stored lines after `cursor` (default 0), and those to come. Throws `invalid_cursor`. */
   stream(cursor?: number): Stream<Line>;
   /** The conversation as messages in their plain form. */
-  messages(): Promise<any[]>;
+  messages(): Promise<Message[]>;
 }
 
 /** A text, or parts of a message in order; a text among them stands for itself. */
@@ -251,6 +251,44 @@ export interface MediaPart {
   data?: ArrayBuffer | ArrayBufferView | Blob | string;
   uri?: string;
   ref?: string;
+}
+
+/** What one side of a conversation said. Fields that have nothing to say are left out. */
+export interface Message {
+  role: "system" | "user" | "assistant" | "tool";
+  /** The bytes of media are a `Uint8Array`. */
+  parts: (PromptPart | ThoughtPart | ToolCallPart)[];
+  /** Of a prompt: its message id. */
+  id?: string;
+  metadata?: Record<string, any>;
+  /** Of a tool's result, with the tool's name. */
+  callId?: string;
+  name?: string;
+  isError?: boolean;
+  /** Of an answer. */
+  usage?: Partial<Usage>;
+  finishReason?: string;
+  rawFinishReason?: string;
+  model?: string;
+  responseId?: string;
+}
+
+/** Reasoning; `payload` is the provider's own and goes back to it as it is. */
+export interface ThoughtPart {
+  type: "thought";
+  content: string;
+  payload?: any;
+  replayCompatibility?: string;
+  id?: string;
+}
+
+/** A call that the model asked for; without `args` it could not be read, and `rawArgs` is what the model wrote. */
+export interface ToolCallPart {
+  type: "tool_call";
+  id: string;
+  name: string;
+  args?: Record<string, any>;
+  rawArgs?: string;
 }
 
 export interface PromptOptions {

@@ -1,6 +1,8 @@
 """Media as parts of a message: their bytes, where they are, or the application's own name for them; never a download.
 
-Image.from_bytes(data)   PDF.from_uri("https://…")   Audio.from_base64(text, "audio/wav")
+    Image.from_bytes(data)   PDF.from_uri("https://…")   Audio.from_base64(text, "audio/wav")
+
+Bytes are looked at, and what an image is does not depend on what it is called.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ MAX_SOURCE_REF = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Modality:
-    """A part that is no text. It has either `data` (a copy of the bytes) or a `uri`.
+    """A part that is no text. It has either `data` (a copy of the bytes) or a `uri`; a `data:` one is decoded.
 
     `source_ref` (1 to 512 UTF-8 bytes, no control characters) is the application's own name for the original; it may
     stand for `data`. `mime_type` is None where it is not known. Two are equal if all four and their class are.
@@ -45,6 +47,8 @@ class Modality:
             raise self._invalid("use Image, Audio, Video, PDF or Mime")
         if (self.uri is None) == (self.data is None and self.source_ref is None):
             raise self._invalid("needs either data (or a source_ref in its place) or a uri")
+        if isinstance(self.uri, str) and self.uri[:5].lower() == "data:":
+            self._decode_uri(self.uri)
         if self.data is not None:
             if not isinstance(self.data, (bytes, bytearray, memoryview)):
                 raise self._invalid(f"data must be bytes, not {type(self.data).__name__}")
@@ -58,14 +62,7 @@ class Modality:
     @classmethod
     def from_uri(cls, uri: str, mime_type: str | None = None) -> Self:
         """One that is elsewhere; it is never fetched, but a `data:` URI is decoded."""
-        found = re.fullmatch(_DATA_URI, uri) if isinstance(uri, str) else None
-        if found is None:
-            return cls(uri=uri, mime_type=mime_type)
-        declared, parameters, content = found.groups()
-        given = mime_type or declared or None
-        if parameters.lower().endswith(";base64"):
-            return cls.from_base64(unquote_to_bytes(content).decode("latin-1"), given)
-        return cls(data=unquote_to_bytes(content), mime_type=given)
+        return cls(uri=uri, mime_type=mime_type)
 
     @classmethod
     def from_bytes(cls, data: bytes, mime_type: str | None = None, *, source_ref: str | None = None) -> Self:
@@ -95,6 +92,18 @@ class Modality:
         if bare and not re.fullmatch(_MIME_TYPE, bare):
             raise self._invalid(f"{self.mime_type!r:.60} is no MIME type")
         return bare or None
+
+    def _decode_uri(self, uri: str) -> None:
+        found = re.fullmatch(_DATA_URI, uri)
+        if found is None:
+            raise self._invalid("the data: URI has no data")
+        declared, parameters, content = found.groups()
+        data = unquote_to_bytes(content)
+        if parameters.lower().endswith(";base64"):
+            data = base64_bytes(data.decode("latin-1"))
+        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "uri", None)
+        object.__setattr__(self, "mime_type", self.mime_type or declared or None)
 
     def _check_source_ref(self, given: str) -> None:
         if not isinstance(given, str) or not 1 <= len(given.encode("utf-8", "replace")) <= MAX_SOURCE_REF:

@@ -10,6 +10,7 @@ import math
 import re
 from typing import Any
 
+from langfx_web.json_text import unescaped
 from langfx_web.protocols.frame import END, Frame
 from langfx_web.protocols.limits import ParseLimits
 from langfx_web.protocols.text import Text
@@ -18,10 +19,9 @@ from langfx_web.protocols.tolerant import MAX_DIGITS, TolerantReader
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _LINE = re.compile(r"[^\n\0]*")
 _TAIL = re.compile(r"[ \t\r\n\f;]*")
-_PLAIN = re.compile(r'[^"\\\0]+')
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_RUN = re.compile(r'(?:[^"\\\0]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))++')
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _UNFINISHED = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
-_MEANINGS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "/": "/", "\\": "\\", '"': '"', "'": "'"}
 _TOKEN = re.compile(r"[-+.\w]+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<float>(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 _WORDS = {"true": True, "false": False, "null": None, "NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -139,10 +139,11 @@ class JSONReader(TolerantReader):
     def _string(self, buffer: str, at: int) -> int:
         into = self._key or self._text
         assert into is not None
-        plain = _PLAIN.match(buffer, at)
-        if plain is not None:
-            into.write(plain[0])
-            at = plain.end()
+        run = _RUN.match(buffer, at)
+        if run is not None:
+            written = run[0]
+            into.write(unescaped(written) if "\\" in written else written)
+            at = run.end()
         if at == len(buffer):
             return at
         if buffer[at] == END:
@@ -160,14 +161,14 @@ class JSONReader(TolerantReader):
         return at + 1
 
     def _escape(self, buffer: str, at: int, into: Text) -> int:
+        """Past an escape that is cut or that JSON does not have."""
         if _UNFINISHED.match(buffer, at):
             return at
         match = _ESCAPE.match(buffer, at)
         assert match is not None
-        code, plain = match.groups()
-        if plain == END:
+        if match[1] == END:
             raise self._wrong("a string is not closed", at)
-        into.write(chr(int(code, 16)) if code else _MEANINGS.get(plain, match[0]))
+        into.write("'" if match[1] == "'" else match[0])
         return match.end()
 
     def _tail(self, buffer: str, at: int) -> int:

@@ -154,7 +154,7 @@ class Writer:
         is_nullable = self._strict and not member.is_required and not member.form.takes_null()
         if is_nullable:
             told = _taken(document, "description", "examples")
-            document = {"anyOf": [document, {"type": "null"}], **told}
+            document = {"anyOf": [*_arms(document), {"type": "null"}], **told}
         document = _taken(document, "type", "description") | self._default(member) | document
         if is_nullable:
             self.nullable.append(document)
@@ -173,9 +173,7 @@ class Writer:
     def _union(self, form: UnionForm) -> Document:
         arms: list[Document] = []
         for arm in form.arms:
-            document = self.write(arm)
-            if document not in arms:
-                arms.append(document)
+            arms += [document for document in _arms(self.write(arm)) if document not in arms]
         return {"anyOf": arms} if len(arms) > 1 else arms[0]
 
     def _array(self, form: ListForm | TupleForm) -> Document:
@@ -251,6 +249,11 @@ def _constrain(document: Document, found: Mapping[str, Any]) -> None:
                 value = float(value)
             if isinstance(value, str) or math.isfinite(value):
                 document[keyword] = value
+
+
+def _arms(document: Document) -> list[Document]:
+    """The documents that a union with this one has in its place."""
+    return list(document["anyOf"]) if document.keys() == {"anyOf"} else [document]
 
 
 def _taken(document: Document, *keywords: str) -> Document:

@@ -17,14 +17,19 @@ from typing import Any
 from langfx_web.errors import JSONTextError, SchemaError
 from langfx_web.json_text import Path, dumps, loads
 
-_KINDS: dict[str, Callable[[object], bool]] = {
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "integer": lambda value: _is_number(value) and value == value // 1,
+    "number": _is_number,
 }
 _TYPE_PROBLEMS = {"object": "dict", "array": "list", "boolean": "bool", "integer": "int", "number": "float"}
 
@@ -48,28 +53,41 @@ def settle(document: Mapping[str, Any], value: Any) -> Any:
     An integral number is an integer where one is wanted; a text that parses to a wanted array or object is that, once.
     """
     with _refusing_bad_documents():
-        return _settle(document, _resolve(document, document), value)
+        return _settle(document, document, value)
 
 
-def _settle(root: Mapping[str, Any], schema: Mapping[str, Any], value: Any) -> Any:
+def _settle(root: Mapping[str, Any], schema: Any, value: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return value
+    schema = _resolve(root, schema)
     arms = [_resolve(root, arm) for arm in schema.get("anyOf", ())] or [schema]
-    kinds = set[str]().union(*map(_kinds, arms))
+    kinds = set[str]().union(*(_kinds(arm) or _KINDS.keys() for arm in arms))
     if isinstance(value, float) and "integer" in kinds and "number" not in kinds and value.is_integer():
         return int(value)
     if isinstance(value, str) and kinds & {"array", "object"} and "string" not in kinds:
         value = _decoded(value, kinds)
-    kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
-    fitting = [arm for arm in arms if not _kinds(arm) or kind in _kinds(arm)]
-    if kind is None or len(fitting) != 1:
-        return value
     if isinstance(value, dict):
-        members = fitting[0].get("properties", {})
-        return {
-            key: _settle(root, _resolve(root, members[key]), member) if key in members else member
-            for key, member in value.items()
-        }
-    items = fitting[0].get("items")
-    return [_settle(root, _resolve(root, items), member) for member in value] if isinstance(items, Mapping) else value
+        return _settle_object(root, [arm for arm in arms if "object" in _kinds(arm)], value)
+    if isinstance(value, list):
+        return _settle_array(root, [arm for arm in arms if "array" in _kinds(arm)], value)
+    return value
+
+
+def _settle_object(root: Mapping[str, Any], arms: list[Mapping[str, Any]], value: dict[str, Any]) -> dict[str, Any]:
+    """By the one form that it can have: of several, one that knows all of its members."""
+    if len(arms) > 1:
+        arms = [arm for arm in arms if value.keys() <= arm.get("properties", {}).keys()]
+    if len(arms) != 1:
+        return value
+    members, rest = arms[0].get("properties", {}), arms[0].get("additionalProperties")
+    return {key: _settle(root, members.get(key, rest), member) for key, member in value.items()}
+
+
+def _settle_array(root: Mapping[str, Any], arms: list[Mapping[str, Any]], value: list[Any]) -> list[Any]:
+    if len(arms) != 1:
+        return value
+    first, rest = arms[0].get("prefixItems", ()), arms[0].get("items")
+    return [_settle(root, first[at] if at < len(first) else rest, member) for at, member in enumerate(value)]
 
 
 def _decoded(text: str, kinds: set[str]) -> Any:
@@ -91,7 +109,7 @@ def check(document: Mapping[str, Any], value: Any) -> list[Problem]:
     `SchemaError` where the document is no schema.
     """
     with _refusing_bad_documents():
-        return list(_check(document, document, value, ()))
+        return list(_Checker(document).check(document, value, ()))
 
 
 @contextmanager
@@ -105,71 +123,85 @@ def _refusing_bad_documents() -> Iterator[None]:
         raise SchemaError(f"not a JSON Schema: {error}") from error
 
 
-def _check(root: Mapping[str, Any], schema: Any, value: Any, path: Path) -> Iterator[Problem]:
-    if schema is True or not isinstance(schema, Mapping):
-        if schema is False:
-            yield Problem(type="extra_forbidden", path=path, message="Extra inputs are not permitted")
-        return
-    schema = _resolve(root, schema)
-    kinds = _kinds(schema)
-    if kinds and not any(_fits(kind, value) for kind in kinds):
-        kind = next(iter(sorted(kinds)))
-        yield Problem(
-            type=f"{_TYPE_PROBLEMS.get(kind, kind)}_type", path=path, message=f"Input should be {_article(kinds)}"
-        )
-        return
-    if "enum" in schema and not any(_equal(value, member) for member in schema["enum"]):
-        yield Problem(type="enum", path=path, message=f"Input should be one of {dumps(schema['enum'])[:200]}")
-    if "const" in schema and not _equal(value, schema["const"]):
-        yield Problem(type="literal_error", path=path, message=f"Input should be {dumps(schema['const'])[:200]}")
-    yield from _check_arms(root, schema, value, path)
-    if isinstance(value, dict):
-        yield from _check_object(root, schema, value, path)
-    elif isinstance(value, list):
-        yield from _check_array(root, schema, value, path)
-    elif isinstance(value, str):
-        yield from _check_string(schema, value, path)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield from _check_number(schema, value, path)
+class _Checker:
+    """Checks values against one document; what was found of an arm and a value is not looked for again."""
 
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._known: dict[tuple[int, int, Path], list[Problem] | None] = {}
 
-def _check_arms(root: Mapping[str, Any], schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Problem]:
-    for arm in schema.get("allOf", ()):
-        yield from _check(root, arm, value, path)
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
-            fitting = sum(not any(_check(root, arm, value, path)) for arm in schema[keyword])
-            if fitting == 0 or (keyword == "oneOf" and fitting > 1):
-                message = f"Input fits {fitting} of the {len(schema[keyword])} forms allowed here"
-                yield Problem(type="union_error", path=path, message=message)
-    if "not" in schema and not any(_check(root, schema["not"], value, path)):
-        yield Problem(type="not_allowed", path=path, message="Input has a form that is not allowed here")
+    def check(self, schema: Any, value: Any, path: Path) -> Iterator[Problem]:
+        if schema is True or not isinstance(schema, Mapping):
+            if schema is False:
+                yield Problem(type="extra_forbidden", path=path, message="Extra inputs are not permitted")
+            return
+        schema = _resolve(self._document, schema)
+        kinds = _kinds(schema)
+        if kinds and not any(_fits(kind, value) for kind in kinds):
+            kind = next(iter(sorted(kinds)))
+            message = f"Input should be {_article(kinds)}"
+            yield Problem(type=f"{_TYPE_PROBLEMS.get(kind, kind)}_type", path=path, message=message)
+            return
+        if "enum" in schema and not any(_equal(value, member) for member in schema["enum"]):
+            yield Problem(type="enum", path=path, message=f"Input should be one of {dumps(schema['enum'])[:200]}")
+        if "const" in schema and not _equal(value, schema["const"]):
+            yield Problem(type="literal_error", path=path, message=f"Input should be {dumps(schema['const'])[:200]}")
+        yield from self._check_arms(schema, value, path)
+        if isinstance(value, dict):
+            yield from self._check_object(schema, value, path)
+        elif isinstance(value, list):
+            yield from self._check_array(schema, value, path)
+        elif isinstance(value, str):
+            yield from _check_string(schema, value, path)
+        elif _is_number(value):
+            yield from _check_number(schema, value, path)
 
+    def _check_arms(self, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Problem]:
+        for arm in schema.get("allOf", ()):
+            yield from self._arm(arm, value, path)
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                fitting = sum(not self._arm(arm, value, path) for arm in schema[keyword])
+                if fitting == 0 or (keyword == "oneOf" and fitting > 1):
+                    message = f"Input fits {fitting} of the {len(schema[keyword])} forms allowed here"
+                    yield Problem(type="union_error", path=path, message=message)
+        if "not" in schema and not self._arm(schema["not"], value, path):
+            yield Problem(type="not_allowed", path=path, message="Input has a form that is not allowed here")
 
-def _check_object(
-    root: Mapping[str, Any], schema: Mapping[str, Any], value: dict[str, Any], path: Path
-) -> Iterator[Problem]:
-    members = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in value:
-            yield Problem(type="missing", path=(*path, name), message="Field required")
-    rest = schema.get("additionalProperties", True)
-    for name, member in value.items():
-        yield from _check(root, members.get(name, rest), member, (*path, name))
+    def _arm(self, arm: Any, value: Any, path: Path) -> list[Problem]:
+        """What is wrong with the value by another schema for the same place."""
+        key = (id(arm), id(value), path)
+        if key not in self._known:
+            self._known[key] = None
+            self._known[key] = list(self.check(arm, value, path))
+        found = self._known[key]
+        if found is None:
+            raise SchemaError("a schema leads to itself at the same place")
+        return found
 
+    def _check_object(self, schema: Mapping[str, Any], value: dict[str, Any], path: Path) -> Iterator[Problem]:
+        members = schema.get("properties", {})
+        for name in schema.get("required", ()):
+            if name not in value:
+                yield Problem(type="missing", path=(*path, name), message="Field required")
+        rest = schema.get("additionalProperties", True)
+        patterns = schema.get("patternProperties", ())
+        for name, member in value.items():
+            if name in members or not any(re.search(pattern, name) for pattern in patterns):
+                yield from self.check(members.get(name, rest), member, (*path, name))
 
-def _check_array(root: Mapping[str, Any], schema: Mapping[str, Any], value: list[Any], path: Path) -> Iterator[Problem]:
-    if len(value) < schema.get("minItems", 0):
-        yield Problem(type="too_short", path=path, message=f"List should have at least {schema['minItems']} items")
-    if len(value) > schema.get("maxItems", math.inf):
-        yield Problem(type="too_long", path=path, message=f"List should have at most {schema['maxItems']} items")
-    if schema.get("uniqueItems") and any(_equal(a, b) for i, a in enumerate(value) for b in value[:i]):
-        yield Problem(type="unique_items", path=path, message="List items should be unique")
-    first = schema.get("prefixItems", ())
-    for index, member in enumerate(value):
-        yield from _check(
-            root, first[index] if index < len(first) else schema.get("items", True), member, (*path, index)
-        )
+    def _check_array(self, schema: Mapping[str, Any], value: list[Any], path: Path) -> Iterator[Problem]:
+        if len(value) < schema.get("minItems", 0):
+            message = f"List should have at least {schema['minItems']} items"
+            yield Problem(type="too_short", path=path, message=message)
+        if len(value) > schema.get("maxItems", math.inf):
+            yield Problem(type="too_long", path=path, message=f"List should have at most {schema['maxItems']} items")
+        if schema.get("uniqueItems") and len(set(map(_key, value))) < len(value):
+            yield Problem(type="unique_items", path=path, message="List items should be unique")
+        first = schema.get("prefixItems", ())
+        for index, member in enumerate(value):
+            wanted = first[index] if index < len(first) else schema.get("items", True)
+            yield from self.check(wanted, member, (*path, index))
 
 
 def _check_string(schema: Mapping[str, Any], value: str, path: Path) -> Iterator[Problem]:
@@ -198,8 +230,18 @@ def _check_number(schema: Mapping[str, Any], value: float, path: Path) -> Iterat
         message = f"Input should be less than {schema['exclusiveMaximum']}"
         yield Problem(type="less_than", path=path, message=message)
     step = schema.get("multipleOf")
-    if step and not math.isclose(value / step, round(value / step), rel_tol=0, abs_tol=1e-9):
+    if step and not _is_multiple(value, step):
         yield Problem(type="multiple_of", path=path, message=f"Input should be a multiple of {step}")
+
+
+def _is_multiple(value: float, step: float) -> bool:
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    try:
+        parts = value / step
+    except OverflowError:
+        return True  # no float is exact that far out
+    return not math.isfinite(parts) or math.isclose(parts, round(parts), rel_tol=0, abs_tol=1e-9)
 
 
 def _resolve(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -218,9 +260,10 @@ def _referred(root: Mapping[str, Any], reference: Any) -> Mapping[str, Any]:
     target: Any = root
     for step in reference[1:].split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if not isinstance(target, Mapping) or name not in target:
-            raise SchemaError(f"{reference!r} leads nowhere")
-        target = target[name]
+        try:
+            target = target[int(name) if isinstance(target, list) else name]
+        except (LookupError, TypeError, ValueError):
+            raise SchemaError(f"{reference!r} leads nowhere") from None
     if not isinstance(target, Mapping):
         raise SchemaError(f"{reference!r} does not lead to a schema")
     return target
@@ -231,8 +274,17 @@ def _fits(kind: str, value: object) -> bool:
 
 
 def _equal(one: object, other: object) -> bool:
-    """Equality of JSON values: true is not 1."""
-    return dumps(one) == dumps(other) if isinstance(one, (dict, list)) else type(one) is type(other) and one == other
+    """Equality of JSON values: 1.0 is 1, true is not, and the order of members means nothing."""
+    return bool(_key(one) == _key(other))
+
+
+def _key(value: Any) -> Any:
+    """What is equal for equal JSON values, and has a hash."""
+    if isinstance(value, dict):
+        return "object", frozenset((name, _key(member)) for name, member in value.items())
+    if isinstance(value, list):
+        return "array", tuple(map(_key, value))
+    return value if isinstance(value, str) or _is_number(value) else (type(value), value)
 
 
 def _article(kinds: set[str]) -> str:

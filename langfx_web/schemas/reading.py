@@ -15,6 +15,15 @@ def read(
     compiled: Compiled, adapter: Callable[[], adapters.Adapter], tree: Any, source: Source
 ) -> tuple[Any, list[dict[str, Any]]]:
     """The typed value of a tree, or all that is wrong with it."""
+    try:
+        return _read(compiled, adapter, tree, source)
+    except RecursionError:
+        return None, [{"type": "recursion_loop", "path": [], "message": "the value is nested too deeply"}]
+
+
+def _read(
+    compiled: Compiled, adapter: Callable[[], adapters.Adapter], tree: Any, source: Source
+) -> tuple[Any, list[dict[str, Any]]]:
     root = compiled.root
     reading = Reading(source=source, classes=compiled.classes, enums=compiled.enums)
     reading.is_inner = root.has_more

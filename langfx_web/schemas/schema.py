@@ -171,7 +171,7 @@ class Schema:
                 check_value(plain)
         except NotPortableError as error:
             raise _mismatch([{"type": "not_json", "path": list(error.path), "message": str(error)}]) from error
-        except (SchemaError, ValueError) as error:
+        except (SchemaError, ValueError, RecursionError) as error:
             raise _mismatch([{"type": "not_json", "path": [], "message": str(error)}]) from error
         return plain
 

@@ -60,7 +60,16 @@ export async function uses(signal: AbortSignal): Promise<void> {
   const response = new Response(turn.readable);
   const outcome: "cancelled" | "none" = await session.cancel();
   for await (const line of session.stream(7)) showLine(line);
-  const messages: any[] = await session.messages();
+  const messages = await session.messages();
+  for (const { role, parts } of messages) {
+    for (const part of parts) {
+      if (part.type === "text") part.text.concat(role);
+      if (part.type === "image") part.mimeType?.startsWith("image/");
+      if (part.type === "tool_call") part.args ?? part.rawArgs;
+    }
+  }
+  // @ts-expect-error  an image has bytes, an address or a name, not a source
+  session.prompt([{ type: "image", src: "cup.png" }]);
 
   const order = await langfx.call<{ total: number }>("shop:order", { id: "7" }, { signal });
   const total: number = order.total;

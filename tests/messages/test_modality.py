@@ -60,6 +60,7 @@ def test_data_uris_are_decoded() -> None:
     part = Mime.from_uri("data:text/csv;charset=utf-8,a%2Cb%0A")
     assert (part.data, part.mime_type, part.uri) == (b"a,b\n", "text/csv", None)
     assert PDF.from_uri("DATA:;base64,JVBERi0%3D").data == b"%PDF-"
+    assert Image(uri=f"data:;base64,{Image.from_bytes(PNG).base64}") == Image.from_bytes(PNG)
 
 
 def test_types_that_need_not_be_given() -> None:
@@ -119,6 +120,8 @@ def test_a_reference_may_stand_for_bytes() -> None:
         lambda: Image.from_base64("not base64!"),
         lambda: Image.from_base64(b"aGk="),  # type: ignore[arg-type]
         lambda: Image.from_uri("data:image/png;base64,%"),
+        lambda: Image.from_uri("data:image/png;base64"),
+        lambda: Image(uri="data:,x", source_ref="r"),
         lambda: Mime.from_bytes(b"x"),
         lambda: Mime.from_bytes(b"x", "no type"),
         lambda: Mime.from_bytes(b"x", 3),  # type: ignore[arg-type]

@@ -258,3 +258,32 @@ def test_langfx_21_nothing_of_an_answer_is_run(text: str, monkeypatch: pytest.Mo
             protocol(name).tree(text, NOTES)
         events(pieces(text, 1), name=name)
     assert capsys.readouterr() == ("", "")
+
+
+AROUND = [
+    "{}",
+    "```python\n{}\n```",
+    "~~~json\n{}\n~~~~\nBye",
+    "output = {}",
+    "Hi:\n\n{}\n\nBye",
+    "{}\n```\n",
+    "```{}```",
+    "{};",
+]
+"""What may stand around a value."""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.sampled_from(["python", "json"]), st.sampled_from(AROUND))
+def test_langfx_18_values_cut_anywhere_show_the_same(data: st.DataObject, name: str, around: str) -> None:
+    """Random values, in fences and prose: by character, in pieces of any sizes, and whole."""
+    if name == "python":
+        value = data.draw(python_texts())
+    else:
+        value = json.dumps(data.draw(JSON_VALUES), indent=data.draw(st.sampled_from([None, 1])))
+    answer = around.replace("{}", value)
+    whole = events([answer], name=name)
+    assert events(answer, name=name) == whole
+    places = sorted(data.draw(st.lists(st.integers(0, len(answer)), max_size=5)))
+    cuts = [answer[start:end] for start, end in zip([0, *places], [*places, len(answer)], strict=True)]
+    assert events(cuts, name=name) == whole

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from langfx_web.errors import SchemaError, SchemaMismatchError
@@ -38,6 +40,15 @@ from langfx_web.schemas.json_schema import check, settle
         ({"oneOf": [{"type": "integer"}, {"minimum": 5}]}, 1, 7, "union_error"),
         ({"allOf": [{"minimum": 1}, {"maximum": 3}]}, 2, 4, "less_than_equal"),
         ({"not": {"type": "string"}}, 1, "a", "not_allowed"),
+        ({"type": "integer"}, 1.0, 1.5, "int_type"),
+        ({"enum": [1]}, 1.0, True, "enum"),
+        ({"const": {"a": 1, "b": [2]}}, {"b": [2.0], "a": 1}, {"a": True, "b": [2]}, "literal_error"),
+        ({"uniqueItems": True}, [{"a": 1}, {"b": 1}], [{"a": 1, "b": 2}, {"b": 2, "a": 1}], "unique_items"),
+        ({"multipleOf": 3}, 10**400 * 3, 10**400 * 3 + 1, "multiple_of"),
+        ({"multipleOf": 0.5}, 10**400, 0.3, "multiple_of"),
+        ({"items": False, "prefixItems": [{}]}, [1], [1, 2], "extra_forbidden"),
+        ({"patternProperties": {"^x": {}}, "additionalProperties": False}, {"x1": 1}, {"y": 1}, "extra_forbidden"),
+        ({"anyOf": [{"type": "string"}, {"$ref": "#/anyOf/0"}]}, "a", 1, "union_error"),
         ({"$ref": "#/$defs/A", "$defs": {"A": {"type": "string"}}}, "a", 1, "string_type"),
     ],
 )
@@ -70,6 +81,58 @@ def test_a_circle_of_references_ends() -> None:
     """With an error."""
     with pytest.raises(SchemaError):
         check({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, 1)
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "allOf", "oneOf"])
+def test_a_circle_of_arms_ends(keyword: str) -> None:
+    """With an error too; where it leads to another place it may go round."""
+    with pytest.raises(SchemaError):
+        check({keyword: [{"$ref": "#"}]}, 1)
+    assert check({keyword: [{"items": {"$ref": "#"}}]}, [[[]]]) == []
+
+
+def test_unions_of_alike_arms_are_checked_in_linear_time() -> None:
+    """Each arm looks at each value once."""
+    arms = [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]
+    node = {"type": "object", "properties": {"next": {"anyOf": [*arms, {"type": "null"}]}}}
+    document = {"anyOf": arms, "$defs": {"A": node, "B": {**node, "required": ["other"]}}}
+    looked = 0
+
+    class Counted(dict[str, Any]):
+        def items(self) -> Any:
+            nonlocal looked
+            looked += 1
+            return super().items()
+
+    counts = []
+    for depth in (10, 20, 40):
+        value: Any = None
+        for _ in range(depth):
+            value = Counted(next=value)
+        looked = 0
+        assert check(document, value) == []
+        counts.append(looked)
+    assert counts[2] - counts[1] == 2 * (counts[1] - counts[0])
+
+
+def test_settle_looks_into_the_one_arm_that_takes_the_kind() -> None:
+    """As where a value may be null."""
+    document = {
+        "anyOf": [
+            {"type": "object", "properties": {"n": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
+            {"type": "null"},
+        ]
+    }
+    assert [type(settle(document, value)["n"]) for value in ({"n": 1.0}, '{"n": 1.0}')] == [int, int]
+    assert settle(document, None) is None
+    places = {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "number"}}
+    assert list(map(type, settle(places, [1.0, 2.0]))) == [int, float]
+    table = {"type": "object", "additionalProperties": {"type": "integer"}}
+    assert type(settle(table, {"a": 1.0})["a"]) is int
+    shapes = {"anyOf": [{"type": "object", "properties": {name: {"type": "integer"}}} for name in ("a", "b")]}
+    assert type(settle(shapes, {"b": 1.0})["b"]) is int
+    assert settle({"anyOf": [{"type": "array"}, {}]}, "[1]") == "[1]"
+    assert settle({"anyOf": [{"type": "integer"}, {"type": "number"}]}, 1.0) == 1.0
 
 
 def test_settle_changes_only_what_wires_blur() -> None:

@@ -6,7 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from datetime import date
 from enum import Enum
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 import pytest
 from pydantic import BaseModel, Field
@@ -126,6 +126,43 @@ def test_langfx_16_classes_are_defined_before_they_are_used() -> None:
     ]
 
 
+class Linked(TypedDict):
+    value: int
+    next: NotRequired[Linked]
+
+
+class Rest(BaseModel):
+    kind: Literal[Color.RED, "x"]
+    of: list[Linked]
+    table: dict[str, Any] = {}
+    made: list[int] = Field(default_factory=lambda: [1])
+    most: Annotated[float, Field(lt=5)] | None = None
+    pairs: list[tuple[Annotated[int, Field(ge=1)], str]] = []
+
+
+def test_langfx_16_names_that_stand_for_themselves_are_defined_last() -> None:
+    """A TypedDict that contains itself has a name; constants of Enums, keys that may be missing, computed defaults."""
+    assert Schema(Rest).python_type.splitlines() == [
+        "Rest",
+        "",
+        "```python",
+        "class Color(Enum):",
+        "  RED = 'red'",
+        "  GREEN = 'green'",
+        "",
+        "class Rest:",
+        "  kind: Literal[Color.RED, 'x']",
+        "  of: list[Linked]",
+        "  table: dict[str, Any] = {}",
+        "  made: list[int] = ...",
+        "  most: float | None = None  # < 5",
+        "  pairs: list[tuple[int, str]] = []  # items >= 1",
+        "",
+        "Linked = {'value': int, 'next': NotRequired[Linked]}",
+        "```",
+    ]
+
+
 class Plain:
     pass
 
@@ -141,7 +178,7 @@ class Base(BaseModel, ABC):
 def test_langfx_11_what_cannot_be_offered_is_refused(type_: Any) -> None:
     """Non-types, plain classes, classes as values, and abstract classes that nothing makes real."""
     with pytest.raises(SchemaError) as caught:
-        _ = Schema(type_).python_type
+        Schema(type_)
     assert caught.value.code == "schema_unsupported"
 
 

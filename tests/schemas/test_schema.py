@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, Union
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model, model_validator
+from typing_extensions import TypeAliasType
 
 from langfx_web.errors import OutputMismatchError, SchemaError, SchemaMismatchError
 from langfx_web.protocols import read_answer
@@ -500,3 +501,34 @@ def test_validators_run_once_and_see_plain_data() -> None:
     with pytest.raises(OutputMismatchError) as caught:
         read_answer('{"middle": {"inner": null, "table": {"a": [{"count": -1}]}}}', Outer, protocol="json")
     assert caught.value.path == ("middle", "table", "a", 0, "count")
+
+
+Nested = TypeAliasType("Nested", "list[Nested]")  # type: ignore[misc]
+
+
+class Level(BaseModel):
+    inner: Level | Other | None = None
+
+
+class Other(BaseModel):
+    wrapped: list[Level | Other] = []
+
+
+class Deeper(Level):
+    more: int
+
+
+def test_values_nest_as_deep_as_answers_may() -> None:
+    """Sixty-four levels of the most entangled types; what is far too deep, or contains itself, is a mismatch."""
+    text = '{"inner": ' * 63 + '{"inner": null, "more": 1}' + "}" * 63
+    assert "Deeper" in repr(read_answer(text, Level, protocol="json"))
+    value: Any = None
+    for _ in range(2000):
+        value = {"inner": value}
+    with pytest.raises(SchemaMismatchError):
+        Schema(Level).validate(value)
+    loop: list[Any] = []
+    loop.append(loop)
+    for type_ in (Any, list[Any], Nested):
+        with pytest.raises(SchemaMismatchError):
+            Schema(type_).dump(loop)

@@ -10,6 +10,9 @@ from worker.bundle.checks import run_checks
 from worker.bundle.counts import Counts, junit_counts, tap_counts
 from worker.bundle.outcome import CannotRun
 
+SIDE_BY_SIDE = ("--numprocesses=2", "--dist=loadfile")
+"""The tests of one file stay together, in order."""
+
 
 def default_tiers() -> list[str]:
     """All tiers; without `engines`, and saying so, where its browsers cannot be had.
@@ -42,7 +45,7 @@ def run_tiers(bench: Bench, names: Sequence[str]) -> Counts:
 
 def _host(bench: Bench) -> Counts:
     elsewhere = [f"--ignore=tests/{name}" for name in ("pyodide", "browser", "engines")]
-    return _pytest(bench, "env", "host", ["tests", *elsewhere])
+    return _pytest(bench, "env", "host", ["tests", *elsewhere, *SIDE_BY_SIDE])
 
 
 def _js(bench: Bench) -> Counts:
