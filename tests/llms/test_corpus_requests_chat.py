@@ -30,6 +30,7 @@ COMPARED = (
     "model",
     "n",
     "parallel_tool_calls",
+    "random_seed",
     "reasoning_effort",
     "seed",
     "stop",
@@ -125,7 +126,7 @@ def options(body: dict[str, Any]) -> dict[str, Any]:
     wanted = {
         **{name: body.get(name) for name in OPTIONS},
         "max_tokens": body.get("max_tokens") or body.get("max_completion_tokens"),
-        "random_seed": body.get("seed"),
+        "random_seed": body.get("seed") or body.get("random_seed"),
         "tool_choice": "any" if choice == "required" else choice,
     }
     return {name: value for name, value in wanted.items() if value is not None}

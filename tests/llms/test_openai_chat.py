@@ -48,7 +48,7 @@ async def test_azure_gets_its_own_header_and_keeps_its_query() -> None:
     [
         ("https://api.openai.com/v1", "openai"),
         ("https://openrouter.ai/api/v1", "openrouter"),
-        ("https://api.moonshot.ai/v1", "deepseek"),
+        ("https://api.moonshot.ai/v1", "moonshot"),
         ("http://127.0.0.1:11434/v1", "ollama"),
         ("http://localhost:8000/v1", "compatible"),
         ("https://notopenai.com/v1", "compatible"),

@@ -189,8 +189,8 @@ async def test_each_server_gets_the_form_it_wants() -> None:
     groq = await body("hi", {"base_url": "https://api.groq.com/openai/v1"}, **asked)
     assert "stream_options" not in groq
     assert groq["reasoning_effort"] == "low"
-    mistral = await body("hi", {"profile": "mistral"}, tools=[TOOL], tool_choice="any")
-    assert mistral["tool_choice"] == "any"
+    mistral = await body("hi", {"profile": "mistral"}, tools=[TOOL], tool_choice="any", random_seed=7)
+    assert (mistral["tool_choice"], mistral["random_seed"]) == ("any", 7)
     local = await body([SystemMessage("s"), USER], {"base_url": "http://localhost:8000/v1"}, max_tokens=5)
     assert local["max_tokens"] == 5
     assert local["messages"][0]["role"] == "system"

@@ -10,8 +10,8 @@ import pytest
 
 import langfx_web as lf
 from langfx_web import errors
-from langfx_web.messages import AIMessage, Image, ToolMessage, UserMessage
-from langfx_web.transport import cut_every
+from langfx_web.messages import AIMessage, Image, Thought, ToolMessage, UserMessage
+from langfx_web.transport import MockResponse, cut_every
 from langfx_web.usage import Usage
 from tests.llms import chat_wire, gemini_wire, messages_wire, responses_wire
 from tests.llms.chat_wire import DONE, call, calls, chunk, data
@@ -220,6 +220,37 @@ async def test_bug_029_providers_52_ids_are_distinct_and_consistent(wire: Wire) 
     written = json.dumps(kit.sent(transport))
     id = first.tool_calls[0].id
     assert written.count(f'"{id}"') == (0 if id.startswith("lf_") else 2)
+
+
+THOUGHTS = {
+    "anthropic": ("anthropic-messages-thinking-v1", {"type": "thinking", "thinking": "hm", "signature": "S=="}),
+    "openai": ("openai-responses-reasoning-item-v1", {"type": "reasoning", "id": "r", "encrypted_content": "S=="}),
+    "openai_chat": ("openai-chat-reasoning-v1", {"reasoning_details": [{"type": "reasoning.text", "data": "S=="}]}),
+    "gemini": ("gemini-part-v1", {"text": "", "thoughtSignature": "S=="}),
+}
+
+
+@pytest.mark.parametrize("name", WIRES)
+async def test_providers_43_rejected_thoughts_are_left_out_once(name: str) -> None:
+    """A 400 about them is answered by one more request: Claude may drop them itself, others get none. Not a third."""
+    kit, (tag, block) = WIRES[name].kit, THOUGHTS[name]
+    model, transport = kit.answered(refusal(), kit.ok(), refusal(), refusal())
+    payload = {"v": 1, "host": model.host, "model": model.model, "block": block}
+    history = [UserMessage("hi"), AIMessage(Thought(payload=payload, replay_compatibility=tag), "x"), UserMessage("go")]
+    answer = await model(history)
+    assert answer.metadata["thoughts_dropped"] is True
+    first, second = (json.dumps(kit.sent(transport, place)) for place in range(2))
+    assert '"S=="' in first
+    assert ("drop_block" in second) if name == "anthropic" else ('"S=="' not in second)
+    with pytest.raises(errors.LMInputError):
+        await model(history)
+    assert len(transport.requests) == 4
+
+
+def refusal() -> MockResponse:
+    """What a provider says to a thought that is not as it was."""
+    body = {"error": {"type": "invalid_request_error", "code": 400, "message": "Invalid `signature` in a thought"}}
+    return MockResponse(status=400, body=json.dumps(body).encode())
 
 
 @each_wire

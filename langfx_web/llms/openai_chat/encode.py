@@ -39,7 +39,7 @@ def body(request: ModelRequest, *, model: str, replay: Replay, profile: ChatProf
         "response_format": _response_format(request, profile),
         profile.max_tokens_field: options.max_tokens,
         "stop": list(options.stop) if options.stop else None,
-        "seed": options.random_seed,
+        profile.seed_field: options.random_seed,
         "n": options.n if options.n > 1 else None,
         **_effort(options, profile),
         **{name: getattr(options, name) for name in _SAME_OPTIONS},

@@ -16,7 +16,8 @@ class ChatProfile:
 
     `stream_usage` asks for token counts with `stream_options`. `effort_field` is `reasoning_effort`, or `reasoning` for
     an object that also takes a budget. `resend_reasoning_content` sends reasoning back with every message that has tool
-    calls. `tool_id` is the kind of call ids, `any_tool` the word for a forced call, `strict` whether schemas say so.
+    calls. `tool_id` is the kind of call ids, `any_tool` the word for a forced call, `seed_field` the name of the seed,
+    `strict` whether schemas say that they are.
     """
 
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -26,18 +27,26 @@ class ChatProfile:
     resend_reasoning_content: bool = False
     tool_id: Literal["openai", "mistral"] = "openai"
     any_tool: Literal["required", "any"] = "required"
+    seed_field: Literal["seed", "random_seed"] = "seed"
     strict: bool = True
     auth: Literal["bearer", "api-key"] = "bearer"
 
 
+_COMPATIBLE = ChatProfile()
+_REASONING_BACK = ChatProfile(resend_reasoning_content=True)
+
 PROFILES: Mapping[str, ChatProfile] = {
-    "compatible": ChatProfile(),
+    "compatible": _COMPATIBLE,
+    "vllm": _COMPATIBLE,
+    "lmstudio": _COMPATIBLE,
     "openai": ChatProfile(max_tokens_field="max_completion_tokens"),
     "azure": ChatProfile(max_tokens_field="max_completion_tokens", auth="api-key"),
     "openrouter": ChatProfile(effort_field="reasoning"),
     "groq": ChatProfile(stream_usage=False),
-    "deepseek": ChatProfile(resend_reasoning_content=True),
-    "mistral": ChatProfile(stream_usage=False, any_tool="any", tool_id="mistral"),
+    "deepseek": _REASONING_BACK,
+    "zai": _REASONING_BACK,
+    "moonshot": _REASONING_BACK,
+    "mistral": ChatProfile(stream_usage=False, any_tool="any", tool_id="mistral", seed_field="random_seed"),
     "ollama": ChatProfile(strict=False),
 }
 
@@ -49,10 +58,10 @@ _OF_HOSTS = {
     "openrouter.ai": "openrouter",
     "api.groq.com": "groq",
     "api.deepseek.com": "deepseek",
-    "api.z.ai": "deepseek",
-    "open.bigmodel.cn": "deepseek",
-    "api.moonshot.ai": "deepseek",
-    "api.moonshot.cn": "deepseek",
+    "api.z.ai": "zai",
+    "open.bigmodel.cn": "zai",
+    "api.moonshot.ai": "moonshot",
+    "api.moonshot.cn": "moonshot",
     "api.mistral.ai": "mistral",
     "ollama.com": "ollama",
 }
