@@ -90,9 +90,8 @@ def portable(value: Any) -> Portable:
     if type(value) is str and len(text := quoted(value)) <= MAX_TEXT:
         return Portable(text)
     if type(value) in events.EVENTS:
-        known = type(value) in events.TEXTS_ONLY
-        value = events.encode(value)
-        if known and len(text := written(value)) <= MAX_TEXT:
+        event, value = value, events.encode(value)
+        if events.has_texts_only(event) and len(text := written(value)) <= MAX_TEXT:
             return Portable(text)
     if is_json(value, largest=SAFE_INTEGER) and len(text := dumps(value)) <= MAX_TEXT:
         return Portable(text)

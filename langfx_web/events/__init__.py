@@ -3,7 +3,7 @@
 May import layers 0 and 1. `turn.py` and `query.py` have the events, `plain.py` their plain form.
 """
 
-from langfx_web.events.plain import EVENTS, TEXTS_ONLY, decode, encode, encode_error
+from langfx_web.events.plain import EVENTS, decode, encode, encode_error, has_texts_only
 from langfx_web.events.query import (
     FieldEnd,
     FieldStart,
@@ -36,7 +36,6 @@ from langfx_web.events.turn import (
 
 __all__ = [
     "EVENTS",
-    "TEXTS_ONLY",
     "ErrorInfo",
     "FieldEnd",
     "FieldStart",
@@ -65,4 +64,5 @@ __all__ = [
     "decode",
     "encode",
     "encode_error",
+    "has_texts_only",
 ]

@@ -137,6 +137,8 @@ def _field_end(event: FieldEnd) -> dict[str, Any]:
 
 def _shown(value: Any) -> Any:
     """What a model wrote, as it can cross; it is no promise, so nothing in it is an error."""
+    if type(value) is str:
+        return value
     match value:
         case None | bool() | str() | bytes():
             return value
@@ -201,5 +203,10 @@ _ENCODERS: Mapping[type, Callable[[Any], dict[str, Any]]] = {
 EVENTS = frozenset(_ENCODERS)
 """Every class that `encode` takes."""
 
-TEXTS_ONLY = frozenset({TextDelta, ThoughtDelta, ObjectStart, FieldStart, StringFieldDelta, ObjectEnd})
-"""Those whose plain form is made of texts and paths alone, whatever a model wrote."""
+_TEXTS_ONLY = frozenset({TextDelta, ThoughtDelta, ObjectStart, FieldStart, StringFieldDelta, ObjectEnd})
+
+
+def has_texts_only(event: Any) -> bool:
+    """Whether the plain form is made of texts and paths alone, as that of most events is."""
+    kind = type(event)
+    return kind in _TEXTS_ONLY or (kind is FieldEnd and type(event.value) is str)

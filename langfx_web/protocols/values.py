@@ -16,7 +16,9 @@ def python_text(value: Any, schema: Wanted) -> str:
 
 def json_text(value: Any, schema: Wanted) -> str:
     """The value as JSON on one line, non-ASCII as it is."""
-    return json.dumps(schema.plain(schema.tree(value)), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(schema.plain(schema.tree(value)), ensure_ascii=False, allow_nan=False)
+    # A text alone has no bracket that shows where the value begins, so that a fence in it would.
+    return text.replace("```", r"\u0060" * 3) if text.startswith('"') else text
 
 
 def _python(tree: Any, indent: str) -> str:

@@ -123,6 +123,8 @@ class QueryStream:
                 raise StopAsyncIteration
             if self._state == "left":
                 raise InvalidArgumentError("this stream was left before its end and cannot be read on")
+            if self._waiting.is_on:
+                raise InvalidArgumentError("a stream has one reader, and that waits for the next event")
             await self._advance()
         return self._ready.popleft()
 
@@ -174,7 +176,11 @@ class QueryStream:
             if self._clock.monotonic() >= self._turn_due:
                 await self._give_turn()
             if self._pieces:
-                await self._take(self._pieces.popleft())
+                piece = self._pieces.popleft()
+                if isinstance(piece, AIMessage):
+                    await self._finish(finished(piece))
+                else:
+                    self._take(piece)
             elif self._state == "open":
                 await self._wait_for_pieces()
         except Exception as error:  # noqa: BLE001  # a failure is an event
@@ -198,25 +204,23 @@ class QueryStream:
 
     async def _until(self, arrives: Callable[[], Awaitable[Value]]) -> Value | None:
         """What was waited for, in time; None where the query was cancelled meanwhile."""
-        left = None if self._deadline is None else self._deadline - self._clock.monotonic()
         value = None
-        with self._waiting, self._watch.limit(left, _too_late):
-            value = await arrives()
+        with self._waiting:
+            if self._deadline is None:
+                value = await arrives()
+            else:
+                with self._watch.limit(self._deadline - self._clock.monotonic(), _too_late):
+                    value = await arrives()
         return value if self._state == "open" else None
 
-    async def _take(self, piece: Piece) -> None:
-        if isinstance(piece, str):
-            self._read(piece)
-        elif isinstance(piece, ThoughtDelta):
+    def _take(self, piece: str | ThoughtDelta) -> None:
+        if isinstance(piece, ThoughtDelta):
             self._ready.append(piece)
-        else:
-            await self._finish(finished(piece))
-
-    def _read(self, text: str) -> None:
+            return
         if self._shows_text:
-            self._ready.append(TextDelta(delta=text))
+            self._ready.append(TextDelta(delta=piece))
         if self._reader is not None:
-            self._ready.extend(self._reader.feed(text))
+            self._ready.extend(self._reader.feed(piece))
             if self._reader.limit_error is not None:
                 raise self._reader.limit_error
 

@@ -81,7 +81,7 @@ class Writer:
             return dict(form.notes["json_schema"])
         document = self._plain(form)
         _constrain(document, form.notes)
-        return _taken(document, "type") | _told(form.notes) | document | _extra(form.notes)
+        return _taken(document, "type") | self._told(form.notes) | document | _extra(form.notes)
 
     def _plain(self, form: Form) -> Document:
         match form:
@@ -160,15 +160,25 @@ class Writer:
             self.nullable.append(document)
         return document
 
+    def _told(self, found: Mapping[str, Any]) -> Document:
+        text = declared.description(found)
+        examples = [plain for value in found.get("examples", ()) for plain in self._plainly(value)]
+        return ({"description": text} if text else {}) | ({"examples": examples} if examples else {})
+
     def _default(self, member: Member) -> Document:
         if member.is_required or not member.is_default_told:
             return {}
+        plain = self._plainly(member.default)
+        return {"default": plain[0]} if plain else {}
+
+    def _plainly(self, value: Any) -> list[Any]:
+        """The JSON form of a value, in a list; an empty one where it has none."""
         try:
-            value = written(member.default, self._compiled)
-            check_value(value)
+            plain = written(value, self._compiled)
+            check_value(plain)
         except (NotPortableError, SchemaError, ValueError):
-            return {}
-        return {"default": value}
+            return []
+        return [plain]
 
     def _union(self, form: UnionForm) -> Document:
         arms: list[Document] = []
@@ -259,12 +269,6 @@ def _arms(document: Document) -> list[Document]:
 def _taken(document: Document, *keywords: str) -> Document:
     """These keywords, taken out of the document: they are told first."""
     return {keyword: document.pop(keyword) for keyword in keywords if keyword in document}
-
-
-def _told(found: Mapping[str, Any]) -> Document:
-    text = declared.description(found)
-    document: Document = {"description": text} if text else {}
-    return document | ({"examples": list(found["examples"])} if "examples" in found else {})
 
 
 def _extra(found: Mapping[str, Any]) -> Document:

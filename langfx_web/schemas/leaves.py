@@ -9,7 +9,7 @@ from typing import Any
 
 from langfx_web.json_text import Path
 from langfx_web.schemas import adapters
-from langfx_web.schemas.form import Fit, Form, Reading, note
+from langfx_web.schemas.form import Fit, Form, Reading, note, validated
 from langfx_web.schemas.tree import EnumNode, ObjectNode, SetNode
 from langfx_web.schemas.unknown import UNKNOWN
 
@@ -123,10 +123,14 @@ class CodedForm(Form):
             return None
 
     def is_own(self, tree: Any) -> bool:
-        return isinstance(tree, self.type)
+        return isinstance(tree, self.type) or type(tree).__module__ != "builtins"
 
     def kept(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
-        return Fit(1 if type(tree) is self.type else 2, tree)
+        if isinstance(tree, self.type):
+            return Fit(1 if type(tree) is self.type else 2, tree)
+        # Some types of pydantic's have values of another, such as a date in the past.
+        found = validated(self.type, tree, path, reading)
+        return None if found is None else Fit(2, found[0])
 
 
 class AnyForm(Form):

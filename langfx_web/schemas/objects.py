@@ -91,7 +91,7 @@ class ClassForm(Form):
         if reading.is_python or not (isinstance(tree, dict) or self.is_root) or (self.is_tuple and not reading.is_app):
             return self.wrong(tree, path, reading)
         if reading.is_app and self.is_own(tree):
-            return self.kept(tree, path, reading)
+            return self.wrong(tree, path, reading)
         if len(self.offered) == 1:
             return self.offered[0].of_json(tree, path, reading)
         return best(self.alone, tree, path, reading)
@@ -197,6 +197,7 @@ class ClassForm(Form):
 
     def kept(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         """The app's instance itself once all in it fits; another one where parts of it were not made yet."""
+        reading.is_inner = False
         form = next(form for form in self.offered if type(tree) is form.origin)
         members = [member for member in form.members.values() if not (member.is_hidden or member.is_init_only)]
         given = {member.name: getattr(tree, member.name) for member in members}

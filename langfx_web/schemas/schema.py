@@ -46,6 +46,9 @@ class Schema:
         self._subclasses = subclasses
         self._look()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
     def _look(self) -> None:
         """Refuse the type at once where it cannot be offered to a model."""
         _ = self._compiled

@@ -82,7 +82,8 @@ def test_the_form_fills_while_the_model_writes(form: Form, demo_server: Server) 
     form.fill("A voicemail", "confirmed")
     seen = page.evaluate("() => seen")
     names = list(dict.fromkeys(name for outcome, name, _ in seen if outcome == "running"))
-    assert len(names) > 3
+    # A busy browser draws several pieces at once, but never only the whole.
+    assert len(names) > 2
     assert all(later.startswith(earlier) for earlier, later in pairwise(names))
     assert ["running", "Maya Okafor", 1] in seen
     assert ["running", "Maya Okafor", 2] in seen

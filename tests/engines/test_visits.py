@@ -63,7 +63,9 @@ def test_the_form_fills_while_the_model_writes(dist: Path, new_page: NewPage) ->
         page.wait_for_function("() => !document.querySelector('#fill').disabled", timeout=120)
         page.evaluate(FILL)
         page.wait_for_function(CONFIRMED)
-        assert {"Maya", "Maya Okafor"} <= set(page.evaluate("() => [...names].map((name) => name.slice(0, 11).trim())"))
+        names = [name for name in page.evaluate("() => [...names]") if name]
+        assert len(names) > 1
+        assert all("Maya Okafor".startswith(name) for name in names)
         assert page.complaints == []
 
 

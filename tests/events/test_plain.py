@@ -116,6 +116,22 @@ def test_plain_form_of_what_a_query_shows(event, fields) -> None:
     assert events.encode(event) == {"type": event.type, **fields}
 
 
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (events.StringFieldDelta((), "a"), True),
+        (events.FieldEnd((), "a"), True),
+        (events.FieldEnd((), 2**60), False),
+        (events.FieldEnd((), PartialList(["a", b"b"])), False),
+        (events.GenerationComplete(value=b"b", message=ANSWER), False),
+        (EXAMPLES[2], False),
+    ],
+)
+def test_what_needs_no_search_is_known(event, expected) -> None:
+    """Bytes, large integers and what an author's type holds may only be where it says no."""
+    assert events.has_texts_only(event) is expected
+
+
 def test_every_event_has_a_plain_form() -> None:
     """Nothing that is shown to a program is without one, and no two have the same type."""
     assert set(CLASSES) == events.EVENTS

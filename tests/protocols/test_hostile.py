@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from langfx_web.errors import OutputValidationError
-from langfx_web.protocols import protocol
+from langfx_web.protocols import ParseLimits, protocol
 from langfx_web.protocols.limits import DEFAULT_LIMITS
 from langfx_web.protocols.python_extent import extent
 from tests.protocols.wanted import NOTES, Names, pieces
@@ -192,3 +192,90 @@ def test_pythons_parser_sees_ordinary_answers() -> None:
         "Note(text='not lambda if else ((((((' * 3)",
     ):
         assert extent(text, fence="", limits=DEFAULT_LIMITS) == len(text)
+
+
+@pytest.mark.parametrize("name", ["python", "json"])
+@pytest.mark.parametrize("unit", ["[", '{"a":', "{1:", "(", "[{", "[]", "[]["])
+def test_ten_megabytes_of_brackets_are_over_a_limit(name: str, unit: str) -> None:
+    """Whoever allows so long an answer has its depth and its values bounded all the same, whole and streamed."""
+    limits = ParseLimits(max_chars=20_000_000)
+    text = f"[{unit * (10_000_000 // len(unit))}"
+    with pytest.raises(OutputValidationError):
+        protocol(name).tree(text, NOTES, limits=limits)
+    reader = protocol(name).reader(NOTES, limits=limits)
+    events = [event for piece in pieces(text, 1_000_000) for event in reader.feed(piece)]
+    assert len(events) < 200
+
+
+REFUSED = [
+    "dict(**{})",
+    "Note(**{'text': 'a'})",
+    "Note(*['a'])",
+    "Note(text='a').__class__",
+    "Note.__init__.__globals__",
+    "Note.mro()",
+    "Color.RED.value",
+    "Color['RED']",
+    "Color('red')",
+    "[*Color]",
+    "getattr(Note, 'text')",
+    "__builtins__",
+    "[n for n in (1, 2)]",
+    "{n: n for n in ()}",
+    "(n for n in ())",
+    "f'{1}'",
+    "f''",
+    "rf'a'",
+    "'a' f'{1}'",
+    "(n := 1)",
+    "lambda: Note()",
+    "1 if 2 else 3",
+    "'a' % ()",
+    "'a' * 1_000_000_000",
+    "9 ** 9 ** 9",
+    "1 << 1_000_000_000",
+    "Note(text=Note)",
+    "await Note()",
+    "yield",
+    "del Note",
+    "global Note",
+    "\0",
+    "Note(text='a\0')",
+    "Note(te\0xt='a')",
+    "\ud83d",
+    "Note(\ud83d='a')",
+    "```",
+    "``` ```",
+    "\ufeff",
+    "\ufeff\ufeff1",
+    "Note(" + ", ".join(f"text={n}" for n in range(3)) + ")",
+    "[1e5j]",
+    "[...]",
+    "print",
+    "Note(text='a'), print('x')",
+    "Note(text='a'); print('x')",
+    "Note(text='a')\nprint('x')",
+    "Note(text='a') or print('x')",
+    "Note(text='a')(1)",
+    "if Note(text='a'): pass",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+@pytest.mark.parametrize("around", ["{}", "```python\n{}\n```", "output = {}"])
+def test_what_is_no_value_is_refused(text: str, around: str) -> None:
+    """Everything of the language beyond the grammar, bare, in a fence and assigned; no part of it is ever looked up."""
+    answer = around.replace("{}", text)
+    with pytest.raises(OutputValidationError):
+        protocol("python").tree(answer, NOTES)
+    stream("python", NOTES, answer)
+
+
+@pytest.mark.parametrize("name", ["python", "json"])
+def test_halves_of_characters_become_replacements(name: str) -> None:
+    """In strings, raw or escaped, alone or in the wrong order, they are U+FFFD; what is read can always be encoded."""
+    for written in ("\ud83d", "\\ud83d", "\ude00\ud83d", "\\ude00\\ud83d", "a\\ud83db", "\\ud83d\\n"):
+        (value,) = protocol(name).tree(f'["{written}"]', NOTES)
+        assert "\ufffd" in value
+        assert value.encode()
+        stream(name, NOTES, f'["{written}"]')

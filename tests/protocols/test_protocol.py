@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from langfx_web.errors import InvalidArgumentError, OutputLimitError, OutputValidationError
+from langfx_web.events import StringFieldDelta
 from langfx_web.protocols import ParseLimits, protocol
 from langfx_web.schemas.tree import EnumNode, ObjectNode, SetNode
 from langfx_web.schemas.unknown import UNKNOWN
-from tests.protocols.wanted import NOTES, Names
+from tests.protocols.wanted import NOTES, Names, events
 
 SCALARS = Names(root_kinds={"scalar"})
 NOTE = Names({"Note": ("text", "tags")}, root_kinds={"object"})
@@ -77,6 +78,11 @@ def test_bug_036_backticks_inside_a_value_end_nothing() -> None:
     }
     for text, value in cases.items():
         assert read(text, name="json") == value
+        for parts in (text, *([text[:place], text[place:]] for place in range(len(text)))):
+            shown = [event for event in events(parts, name="json") if isinstance(event, StringFieldDelta)]
+            assert {event.path[0]: event.delta for event in shown} == {
+                key: member for key, member in value.items() if isinstance(member, str)
+            }
     assert read(fence + "python\nPoint(x=1, y=2)\n" + fence) == ObjectNode("Point", (), {"x": 1, "y": 2})
 
 

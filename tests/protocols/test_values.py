@@ -285,3 +285,13 @@ def test_langfx_12_recursion_goes_as_deep_as_the_limits() -> None:
         text = protocol(name).write(value, schema)
         assert protocol(name).read(text, schema) == value
         assert events(pieces(text, 7), schema, name=name) == events([text], schema, name=name)
+
+
+def test_a_text_alone_may_have_a_fence_in_it() -> None:
+    """Where nothing else shows the beginning of a JSON value, its backticks are escaped."""
+    schema = Schema(str | int)
+    for value in ("```", "a ```json\n1\n``` b", "````", "~~~\n1\n~~~"):
+        text = protocol("json").write(value, schema)
+        assert "```" not in text
+        assert protocol("json").read(text, schema) == value
+        assert events(pieces(text, 3), schema, name="json")[-1] == FieldEnd((), value)

@@ -485,6 +485,38 @@ async def test_a_stream_has_one_reader() -> None:
         await anext(stream)
 
 
+async def test_a_second_reader_disturbs_nothing() -> None:
+    """It is refused while the first waits, who then reads on."""
+    model, _ = answered(ok(BEGUN, 0.02, text_delta(0, "', tags=[])") + end()))
+    stream = lf.query_stream("?", Note, lm=model)
+    task = asyncio.create_task(shown(stream))
+    await asyncio.sleep(0.005)
+    with pytest.raises(InvalidArgumentError, match="one reader"):
+        await anext(stream)
+    assert (await task)[-1].value == Note("h", [])
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+async def test_langfx_42_it_can_be_left_at_any_event(count: int) -> None:
+    """By cancelling, closing or breaking after so many: closed once, and nothing is shown that came later."""
+    begun = ok(start() + opened(0, type="text", text="") + text_delta(0, "Note(text='h', tags=['a', 'b'"), HANG)
+    for leave in ("cancel", "close", "break"):
+        model, transport = answered(begun)
+        stream = lf.query_stream("?", Note, lm=model)
+        found: list[str] = []
+        async for event in stream:
+            found.append(event.type)
+            if len(found) == count:
+                if leave == "break":
+                    break
+                stream.cancel() if leave == "cancel" else await stream.aclose()
+                if leave == "close":
+                    break
+        assert len(found) == count + (leave == "cancel")
+        assert (found[-1] == "generation_cancelled") == (leave == "cancel")
+        assert (transport.aborted, transport.open) == (1, 0)
+
+
 # Turns of the loop
 
 

@@ -23,8 +23,9 @@ from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypeAliasType, TypedDict
 
 from langfx_web.errors import OutputMismatchError, SchemaError
-from langfx_web.protocols import read_answer
+from langfx_web.protocols import protocol, read_answer
 from langfx_web.schemas import Schema, Unknown
+from tests.protocols.wanted import events, pieces
 
 T = TypeVar("T")
 
@@ -418,10 +419,21 @@ def chain(length: int) -> Any:
     return {"value": length, "next": chain(length - 1) if length > 1 else None}
 
 
-def test_bug_045_recursive_types_are_read_thirty_levels_deep() -> None:
-    """In both protocols; classes that contain each other too."""
-    found = Schema(Chain).validate(chain(30))
-    assert Schema(Chain).dump(found) == chain(30)
+@pytest.mark.parametrize("name", ["python", "json"])
+def test_bug_045_langfx_12_recursive_types_are_read_thirty_levels_deep(name: Any) -> None:
+    """In both protocols, and while the answer arrives."""
+    schema = Schema(Chain)
+    value = schema.validate(chain(30))
+    assert schema.dump(value) == chain(30)
+    text = protocol(name).write(value, schema)
+    assert read_answer(text, schema, protocol=name) == value
+    found = events(pieces(text, 7), schema, name=name)
+    assert max(len(event.path) for event in found) == 30
+    assert found[-1].type == "object_end"
+
+
+def test_bug_045_classes_that_contain_each_other_are_read() -> None:
+    """As JSON, and as calls; TypedDicts that contain themselves too."""
     mutual = read_answer('{"b": {"a": [{"b": null}, {"b": {"a": []}}]}}', A, protocol="json")
     assert mutual == read_answer("A(b=B(a=[A(b=None), A(b=B(a=[]))]))", A) == A(B([A(), A(B())]))
     assert read_answer('{"value": 1, "next": {"value": 2, "next": null}}', Linked, protocol="json") == chain(2) | {

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple, Self, Union
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PastDate, RootModel, create_model, model_validator
 from typing_extensions import TypeAliasType
 
 from langfx_web.errors import OutputMismatchError, SchemaError, SchemaMismatchError
@@ -182,6 +182,7 @@ class Names(RootModel[list[str]]):
         (Names, Names(["a"]), Names(["a"])),
         (Names, ["a"], Names(["a"])),
         (int | Unknown, UNKNOWN, UNKNOWN),
+        (PastDate, datetime.date(2024, 1, 31), datetime.date(2024, 1, 31)),
         (bytes, b"x", b"x"),
         (Any, {"when": datetime.date(2024, 1, 31)}, {"when": datetime.date(2024, 1, 31)}),
     ],
@@ -200,6 +201,8 @@ def test_an_instance_that_fits_stays_as_it_is() -> None:
         Schema(Line).validate(Line(Point(-1), "x"))  # type: ignore[arg-type]  # a dataclass takes anything
     assert [item["path"] for item in caught.value.problems] == [["start", "x"], ["end"]]
     with pytest.raises(SchemaMismatchError):
+        Schema(Line).validate({"start": Point(-1)})
+    with pytest.raises(SchemaMismatchError):
         Schema(Circle).validate(Circle.model_construct(label=5))
 
 
@@ -214,6 +217,8 @@ def test_an_instance_that_fits_stays_as_it_is() -> None:
         (str, Colour.RED),
         (Colour, "RED"),
         (datetime.date, 5),
+        (PastDate, datetime.date(9999, 1, 31)),
+        (uuid.UUID, datetime.date(2024, 1, 31)),
         (Circle, Shape(label="s")),
         (Point, Line(Point(1))),
         (float, float("nan")),
