@@ -46,7 +46,7 @@ class Lister(Protocol):
     """What a page needs of the model that asks for it."""
 
     @property
-    def provider(self) -> str: ...
+    def host(self) -> str: ...
     @property
     def clock(self) -> Clock: ...
     @property
@@ -66,7 +66,7 @@ class PageEndpoint:
     """One page as something to exchange, and the reader of its body; what was read is in `page`."""
 
     def __init__(self, model: Lister, query: Mapping[str, str], read: Callable[[Mapping[str, Any]], ModelPage]) -> None:
-        self.provider = model.provider
+        self.host = model.host
         self.clock = model.clock
         self.transport = model.transport
         self.api_key = model.api_key

@@ -10,6 +10,7 @@ import langfx_web as lf
 from langfx_web import errors
 from langfx_web.llms.openai_chat.choice import REPLAY_TAG
 from langfx_web.llms.openai_chat.profile import PROFILES, profile_of
+from langfx_web.transport import MockResponse
 from tests.llms.chat_wire import answered, ok
 
 
@@ -74,3 +75,12 @@ def test_it_says_what_it_can_do() -> None:
     assert (able.images, able.tools, able.native_schema, able.candidates) == (True,) * 4
     assert (able.pdf, able.audio, able.video) == (False,) * 3
     assert lf.llms.OpenAIChat("m").replays == {REPLAY_TAG}
+
+
+async def test_an_error_names_the_server() -> None:
+    """Many speak this wire, so its own name would say little."""
+    busy = MockResponse(status=429, body=b'{"error":{"message":"slow down","code":429}}')
+    model, _ = answered(busy, base_url="https://openrouter.ai/api/v1")
+    with pytest.raises(errors.RateLimitError, match=r"openrouter\.ai answered 429: slow down") as raised:
+        await model("hi")
+    assert raised.value.provider == "openai_chat"
