@@ -1,7 +1,8 @@
 """The two ways in which a model may be asked to write a value, and reading what it wrote.
 
-Reading tries the language's own parser first and the tolerant reader second. A stream shows what the tolerant reader
-sees, and ends with what `read` says of the whole text, so that call and stream agree.
+Reading tries the language's own parser first and the tolerant reader second; most answers in JSON need no tree, since
+the schema takes them at once. A stream shows what the tolerant reader sees, and ends with what `read` says of the whole
+text, so that call and stream agree.
 """
 
 from __future__ import annotations

@@ -175,14 +175,13 @@ class QueryStream:
         try:
             if self._clock.monotonic() >= self._turn_due:
                 await self._give_turn()
-            if self._pieces:
-                piece = self._pieces.popleft()
-                if isinstance(piece, AIMessage):
-                    await self._finish(finished(piece))
-                else:
-                    self._take(piece)
-            elif self._state == "open":
+            if not self._pieces and self._state == "open":
                 await self._wait_for_pieces()
+            piece = self._pieces.popleft() if self._pieces else None
+            if isinstance(piece, AIMessage):
+                await self._finish(finished(piece))
+            elif piece is not None:
+                self._take(piece)
         except Exception as error:  # noqa: BLE001  # a failure is an event
             self._end(GenerationFailed(error=error))
         except BaseException:

@@ -201,6 +201,7 @@ class Compiled:
             form.members[name] = Member(name, name, self._form(hint, (*path, name)), required, False)
         if getattr(origin, "__pydantic_config__", {}).get("extra") == "allow":
             form.rest = AnyForm()
+        form.is_blurred = any(member.form.is_blurred for member in form.members.values())
         del self._open[type_]
         return form
 

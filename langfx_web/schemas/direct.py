@@ -14,6 +14,7 @@ from typing import Any
 from langfx_web.errors import JSONTextError, SchemaError
 from langfx_web.json_text import check_depth, is_unambiguous
 from langfx_web.schemas import adapters
+from langfx_web.schemas.members import Count, counted
 from langfx_web.schemas.objects import ClassForm
 
 _SCALARS = frozenset({"int", "float", "bool", "str", "none", "date", "datetime", "time", "timedelta", "uuid"})
@@ -24,11 +25,15 @@ _HARMLESS = frozenset({"title", "extra_fields_behavior"})
 
 
 class Direct:
-    """Reads texts of one type; `levels` is how deep they may nest, infinite for a type that contains itself."""
+    """Reads texts of one type; `levels` is how deep they may nest, infinite for a type that contains itself.
 
-    def __init__(self, type_: Any, levels: float) -> None:
+    `count` tells the members that a value was written with, where it can be known.
+    """
+
+    def __init__(self, type_: Any, levels: float, count: Count | None) -> None:
         self._type = type_
         self._levels = levels
+        self._count = count
 
     def read(self, text: str, *, max_depth: int) -> tuple[Any] | None:
         """The value of a text that is one JSON document, in a tuple of one; None where the forms must be asked."""
@@ -36,6 +41,9 @@ class Direct:
             if self._levels > max_depth:
                 check_depth(text, max_depth)
             value = adapters.read_json(self._type, text)
+            # Strings with colons are the usual reason for more of them.
+            if self._count is not None and self._count(value) == text.count(":"):
+                return (value,)
             return (value,) if is_unambiguous(text) else None
         except (JSONTextError, ValueError):
             return None
@@ -44,10 +52,11 @@ class Direct:
 def direct(type_: Any, classes: Mapping[type, ClassForm]) -> Direct | None:
     """What reads the type's texts, where pydantic may; `classes` has the form of each class in it."""
     try:
-        levels = _levels(adapters.core_schema(type_), classes)
+        core = adapters.core_schema(type_)
     except SchemaError:
         return None
-    return None if levels is None else Direct(type_, levels)
+    levels = _levels(core, classes)
+    return None if levels is None else Direct(type_, levels, counted(core))
 
 
 def _levels(core: Mapping[str, Any], classes: Mapping[type, ClassForm]) -> float | None:

@@ -16,6 +16,14 @@ from langfx_web.schemas.unknown import UNKNOWN
 _PROBLEMS = {str: "string_type", type(None): "none_required"}
 
 
+def as_float(number: int) -> float | None:
+    """The float nearest to an integer; None where it is not finite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return None
+
+
 class ScalarForm(Form):
     """int, float, bool, str, bytes or None."""
 
@@ -27,8 +35,8 @@ class ScalarForm(Form):
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         if type(tree) is self.type and not (isinstance(tree, float) and not math.isfinite(tree)):
             return Fit(1, tree)
-        if self.type is float and type(tree) is int and abs(tree) < 1 << 1023:
-            return Fit(2, float(tree))
+        if self.type is float and type(tree) is int and (number := as_float(tree)) is not None:
+            return Fit(2, number)
         if self.type is bytes and type(tree) is str and not reading.is_python:
             return Fit(2, tree.encode())
         return self.wrong(tree, path, reading)

@@ -132,6 +132,8 @@ class ClassForm(Form):
 
     def bound(self, node: ObjectNode, path: Path, reading: Reading) -> dict[str, Any] | None:
         """The arguments of a constructor call by name."""
+        if not node.positional:
+            return node.fields
         names = [name for name, member in self.members.items() if not member.is_hidden]
         if len(node.positional) > len(names):
             reading.refuse(path, f"{self.name} has {len(names)} fields, {len(node.positional)} are given")

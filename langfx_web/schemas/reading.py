@@ -26,7 +26,7 @@ def _read(
 ) -> tuple[Any, list[dict[str, Any]]]:
     root = compiled.root
     reading = Reading(source=source, classes=compiled.classes, enums=compiled.enums)
-    reading.is_inner = root.has_more
+    reading.is_inner = root.has_more and not root.is_blurred
     fit = root.fit(tree, (), reading)
     if fit is None:
         return None, reading.problems

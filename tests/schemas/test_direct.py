@@ -57,6 +57,19 @@ class Sized(BaseModel):
     ratio: float = Field(1.0, strict=False)
 
 
+class Order(BaseModel):
+    id: int
+    sizes: dict[str, Sized | None] = {}
+    totals: list[float] = []
+    first: Sized | None = None
+
+
+@dataclasses.dataclass
+class Plot:
+    at: float
+    order: Order
+
+
 class Open(BaseModel):
     model_config = ConfigDict(extra="allow")
     a: int
@@ -88,7 +101,7 @@ class Pair(NamedTuple):
 LEAVES = st.sampled_from(
     [
         *[int, float, bool, str, None, date, datetime, time, timedelta, UUID, bytes, Decimal, Any, Color, Size],
-        *[Spot, Row, Node, Sized, Open, Base, Heir, Hidden, Checked, Pair],
+        *[Spot, Row, Node, Sized, Open, Order, Plot, Base, Heir, Hidden, Checked, Pair],
         *[Literal["a", "red"], Literal[1, "a", None], Annotated[int, Field(gt=3)], int | Unknown],
     ]
 )
@@ -127,6 +140,18 @@ PLAIN = st.recursive(
 )
 
 
+SIZES = st.fixed_dictionaries({"count": NUMBERS}, optional={"Name": WORDS, "name": WORDS, "ratio": NUMBERS})
+GOOD_SIZES = st.fixed_dictionaries({"count": st.integers(0, 100), "Name": st.just("a")}, optional={"ratio": NUMBERS})
+ORDERS = st.fixed_dictionaries(
+    {"id": st.integers()},
+    optional={
+        "sizes": st.dictionaries(WORDS, GOOD_SIZES | st.none(), max_size=3),
+        "totals": st.lists(NUMBERS, max_size=2),
+        "first": GOOD_SIZES | st.none(),
+    },
+)
+
+
 def fitting(type_: Any) -> st.SearchStrategy[Any]:
     """Plain values that fit the type, or nearly."""
     close: dict[Any, st.SearchStrategy[Any]] = {
@@ -139,7 +164,9 @@ def fitting(type_: Any) -> st.SearchStrategy[Any]:
             lambda inner: st.fixed_dictionaries({"value": NUMBERS, "children": st.lists(inner, max_size=2)}),
             max_leaves=4,
         ),
-        Sized: st.fixed_dictionaries({"count": NUMBERS}, optional={"Name": WORDS, "name": WORDS, "ratio": NUMBERS}),
+        Sized: SIZES,
+        Order: ORDERS,
+        Plot: st.fixed_dictionaries({"at": NUMBERS, "order": ORDERS}),
         Open: st.fixed_dictionaries({"a": NUMBERS}, optional={"b": PLAIN, "x": PLAIN}),
     }
     plain = close.get(type_, PLAIN)
@@ -233,6 +260,8 @@ def test_what_is_read_at_once_the_forms_build_the_same(data: st.DataObject) -> N
         (Sized, '{"count": 1, "Name": "a"}'),
         (list[Spot], '[{"x": 1}, {"x": 2, "y": 3, "tags": ["a"]}]'),
         (dict[str, Node], '{"a": {"value": 1, "children": [{"value": 2.5}]}}'),
+        (Order, '{"id": 1, "sizes": {"a:b": {"count": 1, "Name": "a"}, "c": null}, "totals": [1, 2.5]}'),
+        (Plot, '{"at": 0.5, "order": {"id": 1, "first": {"count": 1, "Name": "a", "ratio": 2}}}'),
         (Row, '{"id": 1, "when": "2024-01-31"}'),
         (Open, '{"a": 1, "b": {"any": [null]}}'),
         (list[Color | None], '["red", null]'),
@@ -333,3 +362,17 @@ def test_a_zero_byte_is_refused_wherever_it_stands() -> None:
     with pytest.raises(OutputValidationError) as caught:
         read_answer('{"x": 1}\0', Spot, protocol="json")
     assert caught.value.code == "output_syntax"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *['{"id": 1, "id": 1}', '{"id": 1, "sizes": {"a": null, "a": null}}', '{"id": 1, "totals": [1e999]}'],
+        *['{"id": 1, "first": {"count": 1, "Name": "a", "Name": "a"}}', '{"id": 1, "totals": [NaN]}'],
+        '{"id": 1, "totals": [' + "9" * 400 + "]}",
+    ],
+)
+def test_a_member_given_twice_is_seen_at_any_level(text: str) -> None:
+    """And so is a number that is not finite; a default has no part in it."""
+    assert Schema(Order).read_json(text, max_depth=64) is None
+    assert Schema(list[Order]).read_json(f"[{text}]", max_depth=64) is None

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, Union
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, PastDate, RootModel, create_model, model_validator
-from typing_extensions import TypeAliasType
+from typing_extensions import TypeAliasType, TypedDict
 
 from langfx_web.errors import OutputMismatchError, SchemaError, SchemaMismatchError
 from langfx_web.protocols import read_answer
@@ -315,6 +315,22 @@ def test_bug_043_the_order_of_arms_never_matters(arms: Any, text: str, expected:
         value = found.v if type_ is holder else found[0] if answer[0] == "[" and text[0] != "[" else found
         value = value[0] if type_ == list[union] and text[0] == "[" else value  # type: ignore[valid-type]
         assert (value, type(value)) == (expected, type(expected))
+
+
+class Blurred(TypedDict):
+    v: Literal[1] | bool
+
+
+class HasBlurred(BaseModel):
+    blurred: list[Blurred]
+
+
+def test_bug_043_constants_stay_themselves_in_every_place() -> None:
+    """Where pydantic would take true for 1: in a TypedDict, and in one within a class."""
+    assert read_answer('{"v": true}', Blurred, protocol="json")["v"] is True
+    found = read_answer('{"blurred": [{"v": true}, {"v": 1}]}', HasBlurred, protocol="json")
+    assert [item["v"] for item in found.blurred] == [True, 1]
+    assert [type(item["v"]) for item in found.blurred] == [bool, int]
 
 
 def test_bug_043_in_python_a_class_is_chosen_by_its_name() -> None:
