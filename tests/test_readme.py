@@ -25,6 +25,7 @@ def block(language: str, part: str) -> str:
         ("shop_agent", "@lf.tool", "import agent"),
         ("orders", "class Item", "from orders"),
         ("alone", "lf.Template(", "lf.Template("),
+        ("models", "lf.llms.OpenAIChat(", "lf.llms.OpenAIChat("),
     ],
 )
 def test_the_python_examples_run(tmp_path: Path, module: str, first: str, script: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeAlias
 
 from langfx_web.errors import LMError
-from langfx_web.llms import LanguageModel, ModelRequest, Prompt, SamplingResult, StreamChunk
+from langfx_web.llms import LanguageModel, ModelInfo, ModelRequest, Prompt, SamplingResult, StreamChunk
 from langfx_web.llms.stream import Deltas
 from langfx_web.llms.wrapper import Chunks, StreamWrapper
 from langfx_web.messages import AIMessage
@@ -47,6 +47,10 @@ class CountedModel(LanguageModel):
     async def forget(self, cache_key: str) -> None:
         """Remove a kept answer."""
         await self._lm.forget(cache_key)
+
+    async def list_models(self) -> list[ModelInfo]:
+        """What the provider has of models; nothing that costs."""
+        return await self._lm.list_models()
 
     def with_options(self, **changes: Any) -> Self:
         """A copy with other options, counted in the same place."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import copy
 import math
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
-from langfx_web.errors import InvalidArgumentError
+from langfx_web.errors import InvalidArgumentError, LangfxError, UnsupportedCapabilityError
+from langfx_web.llms.cache import Cache, cache_key, kept_or_asked, request_plain
+from langfx_web.llms.listing import ModelInfo
 from langfx_web.llms.media import lacking, shown
 from langfx_web.llms.request import Capabilities, ModelRequest, Prompt, check, thoughts_were_dropped, transcript
 from langfx_web.llms.retry import RetryPolicy
@@ -25,8 +28,9 @@ class LanguageModel(ABC):
     """A model that answers conversations. A subclass implements `_stream`; everything else follows from it.
 
     `timeout` bounds all waiting for one answer, retries included, in seconds. `max_attempts` counts all attempts, None
-    is one. `capabilities` overrides what the class declares, `replays` adds tags of thoughts that may be sent back.
-    Other keywords are fields of `SamplingOptions`. Holds no state of a call: any number of tasks may use one object.
+    is one. `cache` keeps the answers of calls and samples, never those of streams. `capabilities` overrides what the
+    class declares, `replays` adds tags of thoughts that may be sent back. Other keywords are fields of
+    `SamplingOptions`. Holds no state of a call: any number of tasks may use one object.
     """
 
     provider: ClassVar[str] = "custom"
@@ -35,6 +39,7 @@ class LanguageModel(ABC):
 
     SETTINGS: ClassVar[frozenset[str]] = frozenset(
         {
+            "cache",
             "capabilities",
             "clock",
             "exponential_backoff",
@@ -56,6 +61,7 @@ class LanguageModel(ABC):
     exponential_backoff: bool
     max_retry_interval: float
     max_concurrency: int
+    cache: Cache | None
     capabilities: Capabilities
     replays: frozenset[str]
     clock: Clock
@@ -71,11 +77,13 @@ class LanguageModel(ABC):
         exponential_backoff: bool = True,
         max_retry_interval: float = 60.0,
         max_concurrency: int = 8,
+        cache: Cache | None = None,
         capabilities: Capabilities | Mapping[str, Any] | None = None,
         replays: Iterable[str] = (),
         clock: Clock = SYSTEM_CLOCK,
         **options: Any,
     ) -> None:
+        self._only = _new_token()
         self.options = SamplingOptions().merged(options)
         self._set(
             model=model,
@@ -85,6 +93,7 @@ class LanguageModel(ABC):
             exponential_backoff=exponential_backoff,
             max_retry_interval=max_retry_interval,
             max_concurrency=max_concurrency,
+            cache=cache,
             capabilities=capabilities,
             replays=replays,
             clock=clock,
@@ -108,7 +117,7 @@ class LanguageModel(ABC):
         request = self._request(prompt, tools, tool_choice, schema, options)
         if request.options.n > 1:
             raise InvalidArgumentError("a call gives one answer: use sample() for n > 1", details={"option": "n"})
-        return (await self._open(request).finals())[0].aggregated
+        return (await self._result(request, cache_seed)).samples[0].response
 
     def stream(
         self,
@@ -129,9 +138,10 @@ class LanguageModel(ABC):
         tools: Sequence[ToolDeclaration] = (),
         tool_choice: ToolChoice | None = None,
         schema: Mapping[str, Any] | None = None,
+        cache_seed: int | None = 0,
         **options: Any,
     ) -> list[SamplingResult]:
-        """Answers to many prompts, in their order, at most `max_concurrency` at a time.
+        """Answers to many prompts, in their order, at most `max_concurrency` at a time; `cache_seed` as in a call.
 
         The first failure cancels the others and is raised.
         """
@@ -143,7 +153,7 @@ class LanguageModel(ABC):
         async def work() -> None:
             try:
                 for place, request in waiting:
-                    results[place] = _result(await self._open(request).finals())
+                    results[place] = await self._result(request, cache_seed)
             except Exception as error:  # noqa: BLE001  # raised below; a failing task would be reported as unhandled
                 failures.append(error)
                 for worker in workers:
@@ -160,12 +170,47 @@ class LanguageModel(ABC):
             raise failures[0]
         return [results[place] for place in range(len(requests))]
 
-    async def forget(self, cache_key: str) -> None:  # noqa: B027  # most models keep nothing
+    async def list_models(self) -> list[ModelInfo]:
+        """What the provider has of models, as far as it tells; `unsupported_capability` where it cannot be asked."""
+        raise UnsupportedCapabilityError("this model has no list of others", details={"capability": "list_models"})
+
+    async def forget(self, cache_key: str) -> None:
         """Remove a kept answer, by the `cache_key` in its message's metadata; without a cache there is none."""
+        if self.cache is not None:
+            await self.cache.delete(cache_key)
+
+    def cache_scope(self) -> Sequence[str]:
+        """Whose answers this model may share, beside the request: those of nobody else, unless a wire says more."""
+        return (self._only,)
+
+    async def _result(self, request: ModelRequest, cache_seed: int | None) -> SamplingResult:
+        async def ask() -> SamplingResult:
+            return _sampled(await self._open(request).finals())
+
+        key = self._cache_key(request, cache_seed)
+        if self.cache is None or key is None:
+            return await ask()
+        return await kept_or_asked(self.cache, key, ask)
+
+    def _cache_key(self, request: ModelRequest, seed: int | None) -> str | None:
+        """The key of a request; None where nothing is kept, or where asking will say what is wrong with it."""
+        if self.cache is None or seed is None:
+            return None
+        try:
+            check(request, self.capabilities)
+            body = self._plain(shown(request, self._lacks))
+        except LangfxError:
+            return None
+        return cache_key(namespace=self.cache.namespace, scope=self.cache_scope(), seed=seed, body=body)
+
+    def _plain(self, request: ModelRequest) -> Any:
+        """All that shapes the answer to a request, as a JSON value."""
+        return request_plain(request)
 
     def with_options(self, **changes: Any) -> Self:
         """A copy with some settings or sampling options changed; everything else, such as the transport, is shared."""
         twin = copy.copy(self)
+        twin._only = _new_token()
         settings = {name: changes.pop(name) for name in tuple(changes) if name in self.SETTINGS}
         twin._set(**settings)
         twin.options = self.options.merged(changes)
@@ -210,10 +255,14 @@ class LanguageModel(ABC):
         )
 
     def _open(self, request: ModelRequest) -> ModelStream:
+        return self._attempted(partial(self._start, request), partial(self._seed, request))
+
+    def _attempted(self, start: Callable[[], Deltas], seed: Callable[[], bytes]) -> ModelStream:
+        """A stream whose attempts begin so, as often and as long as this model's settings say."""
         return ModelStream(
             Attempts(
-                start=partial(self._start, request),
-                seed=partial(self._seed, request),
+                start=start,
+                seed=seed,
                 retry=RetryPolicy(
                     max_attempts=self.max_attempts,
                     interval=self.retry_interval,
@@ -243,7 +292,11 @@ class LanguageModel(ABC):
         return f"{type(self).__name__}({self.model!r})"
 
 
-def _result(finals: Sequence[StreamChunk]) -> SamplingResult:
+def _new_token() -> str:
+    return os.urandom(16).hex()
+
+
+def _sampled(finals: Sequence[StreamChunk]) -> SamplingResult:
     messages = [chunk.aggregated for chunk in finals]
     first = messages[0]
     return SamplingResult(

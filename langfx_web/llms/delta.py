@@ -50,11 +50,15 @@ class ThoughtEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallStart:
-    """A tool call begins; sent once its name is known. An empty id is replaced by one made of the answer."""
+    """A tool call begins; sent once its name is known. An empty id is replaced by one made of the answer.
+
+    `place` is for wires that number calls: the message lists them in this order, whichever came first.
+    """
 
     key: str | int
     id: str
     name: str
+    place: int | None = None
     index: int = 0
 
 
@@ -108,11 +112,15 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Info:
-    """Facts about the answer; of `metadata` the last value counts, lists are joined."""
+    """Facts about the answer; of `metadata` the last value counts, lists are joined.
+
+    With an `index`, the metadata is of that candidate alone.
+    """
 
     response_id: str | None = None
     model: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

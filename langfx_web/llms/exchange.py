@@ -58,7 +58,7 @@ class Endpoint(Protocol):
     """What an exchange needs of the model it is for."""
 
     @property
-    def provider(self) -> str: ...
+    def host(self) -> str: ...
     @property
     def clock(self) -> Clock: ...
     @property
@@ -155,11 +155,13 @@ class HTTPExchange:
             deltas.extend(self._decoder.end())
         except LMError as error:
             self._failure = error
+        except Exception as error:  # noqa: BLE001  # as above
+            self._failure = _undecodable(error)
 
     def _refuse_failure(self, value: dict[str, Any]) -> None:
         failure = read_failure(value)
         if failure is not None:
-            raise to_error(failure, status=None, sentence=f"{self._model.provider} ended its answer with an error")
+            raise to_error(failure, status=None, sentence=f"{self._model.host} ended its answer with an error")
 
     async def _await_end(self, response: Response) -> None:
         """Let the server close the stream, so that its connection can be used again; it need not."""
@@ -209,7 +211,7 @@ class HTTPExchange:
         except TransportError:
             body = b""
         failure = read_error_body(body)
-        error = to_error(failure, status=response.status, sentence=f"{self._model.provider} answered {response.status}")
+        error = to_error(failure, status=response.status, sentence=f"{self._model.host} answered {response.status}")
         error.retry_after = server_wait(response.headers, failure.body, self._model.clock.now())
         advice = response.headers.get("x-should-retry")
         if advice in ("true", "false"):
@@ -236,7 +238,7 @@ class HTTPExchange:
         return True
 
     def _known(self, error: LMError) -> LMError:
-        """The error with the provider's name on it and no key in it."""
+        """The error with no key in it."""
         used = [credential for credential in (self._credential, self._rejected) if credential is not None]
         secrets = [secret for credential in used for secret in (credential.api_key, *credential.headers.values())]
         error.args = (told(error.message, secrets),)

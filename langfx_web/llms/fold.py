@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from langfx_web.events import ToolCallDelta, ToolCallEnd, ToolCallStart
 from langfx_web.llms.arguments import read_arguments
+from langfx_web.llms.assembly import Entry, Run, assemble, in_place
 from langfx_web.llms.delta import (
     Boundary,
     CallEnd,
@@ -29,33 +29,8 @@ from langfx_web.llms.delta import (
 from langfx_web.llms.outcome import finish_reason, outcome
 from langfx_web.llms.sampling import ChunkDelta, Ending, StreamChunk
 from langfx_web.llms.surrogates import join_halves, whole
-from langfx_web.messages import AIMessage, Part, Text, Thought, ToolCall
+from langfx_web.messages import AIMessage, Thought, ToolCall
 from langfx_web.usage import Usage
-
-
-class Run:
-    """Text, or readable reasoning, that came without anything between: its pieces are not kept apart."""
-
-    __slots__ = ("_written", "is_thought", "length")
-
-    def __init__(self, *, is_thought: bool) -> None:
-        self.is_thought = is_thought
-        self.length = 0
-        self._written = io.StringIO()
-
-    def add(self, piece: str) -> None:
-        """Put a piece at the end."""
-        self._written.write(piece)
-        self.length += len(piece)
-
-    def text(self, count: int) -> str:
-        """The first so many characters."""
-        text = self._written.getvalue()
-        return text if count >= self.length else text[:count]
-
-
-Entry: TypeAlias = Run | ChunkDelta | ThoughtEnd | Boundary
-"""What an answer's log holds: what was shown, and what closes parts."""
 
 
 class Facts:
@@ -84,14 +59,21 @@ class Facts:
         return "lf_" + hashlib.sha256(self._seed() + b"\0" + named).hexdigest()[:16]
 
     def learn(self, new: Info) -> None:
-        """Take new facts: of metadata the last value counts, lists are joined."""
-        metadata = dict(self.info.metadata)
-        for key, value in new.metadata.items():
-            before = metadata.get(key)
-            metadata[key] = [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
+        """Take new facts."""
         self.info = Info(
-            response_id=new.response_id or self.info.response_id, model=new.model or self.info.model, metadata=metadata
+            response_id=new.response_id or self.info.response_id,
+            model=new.model or self.info.model,
+            metadata=_joined(self.info.metadata, new.metadata),
         )
+
+
+def _joined(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata with what is new: the last value counts, lists are joined."""
+    metadata = dict(known)
+    for key, value in new.items():
+        before = metadata.get(key)
+        metadata[key] = [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
+    return metadata
 
 
 class Fold:
@@ -111,7 +93,7 @@ class Fold:
                 first.text(delta, chunks)
             elif isinstance(delta, UsageReport):
                 self.facts.reported = delta.usage
-            elif isinstance(delta, Info):
+            elif isinstance(delta, Info) and delta.index is None:
                 self.facts.learn(delta)
             elif isinstance(delta, Resent):
                 self.facts.requests += 1
@@ -164,6 +146,8 @@ class Candidate:
         self._has_opaque_output = False
         self._calls: dict[str | int, _Call] = {}
         self._ids: set[str] = set()
+        self._places: dict[str, int] = {}
+        self._metadata: dict[str, Any] = {}
 
     def text(self, text: str, chunks: list[StreamChunk], *, thought: bool = False) -> None:
         """Add visible text, or readable reasoning."""
@@ -206,6 +190,8 @@ class Candidate:
                 self._refusal += text
             case Finish():
                 self._ended = delta
+            case Info(metadata=metadata):
+                self._metadata = _joined(self._metadata, metadata)
             case _:
                 self.settle(chunks)
                 self._take_part(delta, chunks)
@@ -234,6 +220,8 @@ class Candidate:
             count += 1
             id = f"{base}_{count}"
         self._ids.add(id)
+        if start.place is not None:
+            self._places[id] = start.place
         self._calls[start.key] = _Call(id, start.name)
         self._show(ChunkDelta(tool_call=ToolCallStart(id=id, name=start.name)), chunks)
 
@@ -254,8 +242,9 @@ class Candidate:
     def message(self, count: int, *, complete: bool = False) -> AIMessage:
         """The message that so much of the log makes; with `complete`, how and at what cost it ended too."""
         info = self._facts.info
-        facts: dict[str, Any] = {"model": info.model, "response_id": info.response_id, "metadata": dict(info.metadata)}
-        parts = assemble(self._log, count)
+        metadata = {**info.metadata, **self._metadata}
+        facts: dict[str, Any] = {"model": info.model, "response_id": info.response_id, "metadata": metadata}
+        parts = in_place(assemble(self._log, count), self._places)
         if complete:
             if self._refusal:
                 facts["metadata"]["refusal"] = self._refusal
@@ -303,76 +292,3 @@ class _Call:
         raw = whole("".join(self._pieces))
         read = read_arguments(raw if args is None else dict(args))
         return ToolCall(self.id, self.name, read, raw_args=raw)
-
-
-def assemble(log: Iterable[Entry], size: int) -> list[Part]:
-    """The parts that so much of a log makes. A call that was not closed has no `args`, whatever its text."""
-    building = _Parts()
-    for entry in log:
-        if size <= 0:
-            break
-        if isinstance(entry, Run):
-            building.add_text(entry.text(size), entry.is_thought)
-            size -= entry.length
-        else:
-            building.add(entry)
-            size -= 1
-    return building.finished()
-
-
-class _Parts:
-    def __init__(self) -> None:
-        self._parts: list[Part | None] = []
-        self._text = ""
-        self._thought = ""
-        self._open: dict[str, tuple[int, str, list[str]]] = {}
-
-    def add_text(self, text: str, is_thought: bool) -> None:
-        """Text, or reasoning; whatever was there of the other is a part."""
-        if is_thought:
-            self._flush_text()
-            self._thought += text
-        else:
-            self._flush()
-            self._text += text
-
-    def add(self, entry: ChunkDelta | ThoughtEnd | Boundary) -> None:
-        if isinstance(entry, ThoughtEnd):
-            self._flush_text()
-            content, self._thought = self._thought, ""
-            if content or entry.payload is not None:
-                tag = None if entry.payload is None else entry.tag
-                self._parts.append(Thought(content, payload=entry.payload, replay_compatibility=tag))
-            return
-        self._flush()
-        if isinstance(entry, ChunkDelta):
-            self._add_whole(entry)
-
-    def _add_whole(self, entry: ChunkDelta) -> None:
-        match entry.tool_call:
-            case ToolCallStart(id=id, name=name):
-                self._open[id] = (len(self._parts), name, [])
-                self._parts.append(None)
-            case ToolCallDelta(id=id, text=text):
-                self._open[id][2].append(text)
-            case ToolCallEnd(call=call):
-                self._parts[self._open.pop(call.id)[0]] = call
-            case None if entry.part is not None:
-                self._parts.append(entry.part)
-
-    def _flush_text(self) -> None:
-        if self._text:
-            self._parts.append(Text(self._text))
-            self._text = ""
-
-    def _flush(self) -> None:
-        self._flush_text()
-        if self._thought:
-            self._parts.append(Thought(self._thought))
-            self._thought = ""
-
-    def finished(self) -> list[Part]:
-        self._flush()
-        for id, (place, name, pieces) in self._open.items():
-            self._parts[place] = ToolCall(id, name, None, raw_args="".join(pieces))
-        return [part for part in self._parts if part is not None]

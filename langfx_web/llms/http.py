@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from functools import partial
+from typing import Any, ClassVar
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from langfx_web.errors import InvalidArgumentError
-from langfx_web.json_text import dumps
+from langfx_web.errors import InvalidArgumentError, LMInputError
+from langfx_web.json_text import dumps, loads
 from langfx_web.llms.base import LanguageModel
 from langfx_web.llms.credentials import Credential, KeySource
 from langfx_web.llms.exchange import Decoder, HTTPExchange
+from langfx_web.llms.listing import MAX_PAGES, ModelInfo, ModelPage, PageEndpoint, read_openai_models
 from langfx_web.llms.media import shown
 from langfx_web.llms.request import ModelRequest
 from langfx_web.llms.surrogates import whole
+from langfx_web.messages import Modality
 from langfx_web.transport import Request, Send, Transport, default_transport
 from langfx_web.transport.timeouts import seconds
+
+MEANINGFUL_HEADERS = ("anthropic-beta", "anthropic-version", "openai-organization", "openai-project")
+"""Headers that change what a request means, or on whose behalf it is made."""
 
 
 class HTTPLanguageModel(LanguageModel):
@@ -37,6 +43,12 @@ class HTTPLanguageModel(LanguageModel):
         "stream_wire",
         "transport",
     }
+
+    media: ClassVar[frozenset[str]] = frozenset()
+    """The kinds of parts beside text that the wire has a form for."""
+
+    schemes: ClassVar[tuple[str, ...]] = ("http", "https")
+    """Where parts may be that are not sent but named."""
 
     api_key: KeySource
     base_url: str
@@ -90,10 +102,11 @@ class HTTPLanguageModel(LanguageModel):
         """Host and port of the API; what a thought's payload is tied to."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2].lower()
 
-    def url(self, path: str) -> str:
-        """The address of a path below the version root."""
+    def url(self, path: str, query: Mapping[str, str] | None = None) -> str:
+        """The address of a path below the version root, with more of a query."""
         parts = urlsplit(self.base_url)
-        return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path))
+        queries = [parts.query, urlencode(query or {})]
+        return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path, query="&".join(filter(None, queries))))
 
     @abstractmethod
     def _encode(self, request: ModelRequest) -> Request:
@@ -107,20 +120,74 @@ class HTTPLanguageModel(LanguageModel):
     def _key_headers(self, key: str) -> Mapping[str, str]:
         """The headers that carry a key."""
 
+    def _headers(self) -> dict[str, str]:
+        """The wire's headers beside those of the body and the key."""
+        return {}
+
+    def _page_query(self) -> Mapping[str, str]:
+        """What asks for many models at once."""
+        return {}
+
+    def _read_page(self, page: Mapping[str, Any]) -> ModelPage:
+        """The models of one page of the wire's list."""
+        return read_openai_models(page)
+
+    async def list_models(self) -> list[ModelInfo]:
+        """What the provider has of models, as far as it tells: up to 20 pages, with the errors and waits of a call."""
+        models: list[ModelInfo] = []
+        following: Mapping[str, str] | None = {}
+        for _ in range(MAX_PAGES):
+            endpoint = PageEndpoint(self, {**self._page_query(), **(following or {})}, self._read_page)
+            await self._attempted(partial(HTTPExchange, endpoint, ModelRequest(messages=())), bytes).finals()
+            if endpoint.page is None:
+                break
+            models += endpoint.page.models
+            following = endpoint.page.following
+            if following is None:
+                break
+        return models
+
+    def listing(self, query: Mapping[str, str], credential: Credential | None) -> Request:
+        """The request for a page of models."""
+        request = Request(method="GET", url=self.url("/models", query), headers=self._headers())
+        return self._complete(request, credential)
+
+    def _lacks(self, part: Modality) -> str | None:
+        if part.type not in self.media:
+            return part.type
+        scheme = part.uri.partition(":")[0].lower() if part.uri is not None else None
+        if scheme is not None and scheme not in self.schemes:
+            return f"{scheme}: addresses"
+        return super()._lacks(part)
+
     def _stream(self, request: ModelRequest) -> HTTPExchange:
+        if not self.model:
+            raise LMInputError("a model without a name can only list others")
         return HTTPExchange(self, request)
 
     def _seed(self, request: ModelRequest) -> bytes:
         return self._encode(shown(request, self._lacks)).body or b""
 
+    def cache_scope(self) -> Sequence[str]:
+        """Wire, address without its query, model, and those headers that change what they mean."""
+        address = urlunsplit(urlsplit(self.base_url)._replace(query="", fragment=""))
+        headers = (f"{name}: {self.headers[name]}" for name in MEANINGFUL_HEADERS if name in self.headers)
+        return (self.provider, address, self.model, *headers)
+
+    def _plain(self, request: ModelRequest) -> Any:
+        return loads(self._encode(request).body or b"null")
+
     def build(self, request: ModelRequest, credential: Credential | None) -> Request:
         """The request as it is sent."""
-        encoded = self._encode(request)
-        headers = dict(encoded.headers)
+        return self._complete(self._encode(request), credential)
+
+    def _complete(self, request: Request, credential: Credential | None) -> Request:
+        """A request with the key, and with the headers that the application adds."""
+        headers = dict(request.headers)
         if credential is not None:
             headers |= self._key_headers(credential.api_key)
             headers |= {name.lower(): value for name, value in credential.headers.items()}
-        return replace(encoded, headers=headers | dict(self.headers), allow_insecure=self.allow_insecure)
+        return replace(request, headers=headers | dict(self.headers), allow_insecure=self.allow_insecure)
 
     def decoder(self) -> Decoder:
         """A reader for one answer of this model."""

@@ -51,6 +51,11 @@ def check_size(part: Modality) -> None:
         raise InvalidValueError(f"a {part.type} of {size} bytes: {MAX_FILE} can be sent", code="invalid_modality")
 
 
+def address(part: Modality) -> str:
+    """Where a part is: its own address, or one that holds its bytes."""
+    return part.uri if part.uri is not None else f"data:{part.mime_type};base64,{part.base64}"
+
+
 def _shown(messages: Sequence[Message], lacks: Lacks) -> Iterator[Message]:
     answers = [place for place, message in enumerate(messages) if isinstance(message, AIMessage)]
     after = max(answers, default=-1)

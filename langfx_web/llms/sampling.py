@@ -158,9 +158,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingResult:
-    """All candidates for one prompt."""
+    """All candidates for one prompt. A kept answer is `is_cached`: it cost nothing now, and `cached_usage` once."""
 
     samples: Sequence[Sample]
     usage: Usage | None = None
+    is_cached: bool = False
+    cached_usage: Usage | None = None
+    cache_key: str | None = None
     model: str | None = None
     response_id: str | None = None

@@ -35,6 +35,7 @@ class Dialect:
     keeps: frozenset[str]
     accepts: Mapping[str, Callable[[Any], bool]]
     recursive: bool
+    all_of: bool = True
 
 
 def told(schema: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:
@@ -79,6 +80,8 @@ def _tell(
             result[keyword] = {name: _told(item, dialect, (*below, name)) for name, item in named}
         case "items":
             result[keyword] = _told(value, dialect, below)
+        case "allOf" if not dialect.all_of:
+            raise _refused(dialect, below, "allOf")
         case "anyOf" | "oneOf" | "allOf":
             options = [_told(item, dialect, (*below, str(place))) for place, item in enumerate(value)]
             result["allOf" if keyword == "allOf" else "anyOf"] = options
@@ -91,10 +94,10 @@ def _tell(
             result[keyword] = value
         case "type" if isinstance(value, list):
             pass
-        case _ if keyword in _UNTOLD:
-            pass
         case _ if keyword in dialect.keeps and dialect.accepts.get(keyword, _anything)(value):
             result[keyword] = value
+        case _ if keyword in _UNTOLD:
+            pass
         case _:
             words.append(f"{keyword}: {json.dumps(value, ensure_ascii=False)}")
 

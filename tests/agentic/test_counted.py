@@ -6,8 +6,9 @@ import pytest
 
 from langfx_web.agentic.counted import CountedModel
 from langfx_web.errors import RateLimitError
+from langfx_web.llms import Anthropic, InMemoryCache
 from langfx_web.messages import AIMessage
-from langfx_web.testing import StaticResponse, StaticSequence
+from langfx_web.testing import MockResponse, MockTransport, StaticResponse, StaticSequence
 from langfx_web.usage import Usage
 
 COST = Usage(input_tokens=2, output_tokens=1, total_tokens=3)
@@ -44,3 +45,24 @@ async def test_failures_cost_too() -> None:
         async for _ in chunks:
             break
     assert spent == [COST, COST]
+
+
+async def test_a_kept_answer_costs_nothing() -> None:
+    """It adds no tokens and no request, and can be forgotten."""
+    spent: list[Usage | None] = []
+    cache = InMemoryCache()
+    counted = CountedModel(StaticSequence([ANSWER, ANSWER], cache=cache), spent.append)
+    first, second = await counted("a"), await counted("a")
+    assert second == first
+    assert [usage and (usage.input_tokens, usage.num_requests) for usage in spent] == [(2, 1), (0, 0)]
+    await counted.forget(first.metadata["cache_key"])
+    assert len(cache) == 0
+
+
+async def test_the_list_of_models_is_the_models() -> None:
+    """Asking for it costs nothing."""
+    spent: list[Usage | None] = []
+    transport = MockTransport([MockResponse(body=b'{"data":[{"id":"m"}]}')])
+    counted = CountedModel(Anthropic("m", transport=transport), spent.append)
+    assert [info.id for info in await counted.list_models()] == ["m"]
+    assert spent == []

@@ -48,7 +48,7 @@ def signed(block: dict[str, Any], content: str = "") -> Thought:
     return Thought(content, payload={**ORIGIN, "block": block}, replay_compatibility=REPLAY_TAG)
 
 
-async def test_022_54_what_is_new_is_passed_over_or_kept() -> None:
+async def test_bug_022_providers_54_what_is_new_is_passed_over_or_kept() -> None:
     """Unknown events, blocks, deltas and stop words neither fail nor get lost, and are no text."""
     message = await decoded(
         start()
@@ -82,21 +82,21 @@ OPEN_TOOL = opened(0, type="tool_use", id="t1", name="f", input={})
         (opened(1, type="redacted_thinking", data="x") + text_delta(1, "x"), "1"),
     ],
 )
-async def test_023_53_impossible_orders_are_protocol_errors(body: bytes, index: str) -> None:
+async def test_bug_023_providers_53_impossible_orders_are_protocol_errors(body: bytes, index: str) -> None:
     """A delta for a block that is not open or of another kind, or a block opened twice, names the block."""
     raised = await failure(start() + body + end("tool_use"))
     assert isinstance(raised, errors.LMProtocolError)
     assert index in str(raised)
 
 
-async def test_023_an_empty_delta_is_fine() -> None:
+async def test_bug_023_an_empty_delta_is_fine() -> None:
     """An empty piece of text shows nothing and harms nothing."""
     model, _ = answered(ok(start() + text(0, "", "y") + end()))
     assert [chunk.delta.text async for chunk in model.stream("hi") if not chunk.final] == ["y"]
 
 
 @pytest.mark.parametrize("pieces", [(), ("",), ("{}",), ("", "")])
-async def test_024_50_a_call_without_arguments(pieces: tuple[str, ...]) -> None:
+async def test_bug_024_providers_50_a_call_without_arguments(pieces: tuple[str, ...]) -> None:
     """No argument text, empty text and `{}` are all an empty object."""
     message = await decoded(start() + tool(0, "t1", "now", *pieces) + end("tool_use"))
     assert message.tool_calls == (ToolCall("t1", "now", {}),)
@@ -110,7 +110,7 @@ async def test_024_50_a_call_without_arguments(pieces: tuple[str, ...]) -> None:
         (tool(0, "t0", "read", '{"path":"b"}') + tool(1, "t1", "write", '{"path":"a'), [{"path": "b"}, None]),
     ],
 )
-async def test_027_no_call_of_an_answer_cut_by_the_limit_runs(calls: bytes, ids: list[Any]) -> None:
+async def test_bug_027_no_call_of_an_answer_cut_by_the_limit_runs(calls: bytes, ids: list[Any]) -> None:
     """At the output limit the answer is an error; its calls are kept for the record, cut ones without arguments."""
     raised = await failure(start() + calls + end("max_tokens", 64))
     assert (type(raised), raised.retryable) == (errors.IncompleteGenerationError, False)
@@ -118,7 +118,7 @@ async def test_027_no_call_of_an_answer_cut_by_the_limit_runs(calls: bytes, ids:
     assert [call.args for call in raised.partial.tool_calls] == ids
 
 
-async def test_029_two_calls_with_one_id_are_two_calls() -> None:
+async def test_bug_029_two_calls_with_one_id_are_two_calls() -> None:
     """Both calls are there, with distinct ids."""
     body = start() + tool(0, "fn:1", "read", '{"p":"a"}') + tool(1, "fn:1", "read", '{"p":"b"}') + end("tool_use")
     message = await decoded(body)
@@ -145,7 +145,7 @@ CACHED = {"cache_read_input_tokens": 128955, "cache_creation_input_tokens": 1253
     ],
     ids=["last wins", "several deltas", "only at the end", "cached", "nulls keep the start"],
 )
-async def test_050_052_60_usage(body: bytes, counts: tuple[int, ...]) -> None:
+async def test_bug_050_bug_052_providers_60_usage(body: bytes, counts: tuple[int, ...]) -> None:
     """Reports replace one another, null changes nothing, and the input includes what was cached."""
     usage = (await decoded(body)).usage
     assert usage is not None
@@ -160,7 +160,7 @@ async def test_050_052_60_usage(body: bytes, counts: tuple[int, ...]) -> None:
     assert usage.raw is not None
 
 
-async def test_050_the_usage_of_a_cut_stream_is_a_lower_bound() -> None:
+async def test_bug_050_the_usage_of_a_cut_stream_is_a_lower_bound() -> None:
     """What a cut answer reported counts, marked as not all of it."""
     usage = (await failure(start(10, 2) + opened(0, type="text", text="") + text_delta(0, "par"))).usage
     assert (usage.input_tokens, usage.output_tokens, usage.lower_bound) == (10, 2, True)
@@ -174,14 +174,14 @@ async def test_reasoning_tokens_are_told_where_the_wire_has_them() -> None:
     assert usage.reasoning_tokens == 4
 
 
-async def test_071_thinking_keeps_its_signature_and_every_character() -> None:
+async def test_bug_071_thinking_keeps_its_signature_and_every_character() -> None:
     """A signed block comes back byte for byte, before the call it led to."""
     body = start() + thinking(0, "a  b\u2028", "c ", signature="EqQB+/==") + tool(1, "t1", "f", "{}") + end("tool_use")
     block = {"type": "thinking", "thinking": "a  b\u2028c ", "signature": "EqQB+/=="}
     assert (await decoded(body)).parts == (signed(block, "a  b\u2028c "), ToolCall("t1", "f", {}))
 
 
-async def test_071_thinking_without_a_signature_is_only_readable() -> None:
+async def test_bug_071_thinking_without_a_signature_is_only_readable() -> None:
     """A cut block, or one that was never signed, has nothing to send back."""
     cut = (
         start()
@@ -196,7 +196,7 @@ async def test_071_thinking_without_a_signature_is_only_readable() -> None:
 
 
 @pytest.mark.parametrize("begun", [{"thinking": "", "signature": ""}, {}])
-async def test_072_a_signature_without_text_is_a_thought(begun: dict[str, str]) -> None:
+async def test_bug_072_a_signature_without_text_is_a_thought(begun: dict[str, str]) -> None:
     """Thinking whose text is withheld keeps its signature, gets an empty text, and shows nothing."""
     body = (
         start()
@@ -212,7 +212,7 @@ async def test_072_a_signature_without_text_is_a_thought(begun: dict[str, str]) 
     assert not any([chunk.delta.thought async for chunk in model.stream("hi")])
 
 
-async def test_071_redacted_thinking_is_opaque() -> None:
+async def test_bug_071_redacted_thinking_is_opaque() -> None:
     """A redacted block is kept whole and shows nothing."""
     message = await decoded(
         start() + opened(0, type="redacted_thinking", data="b64==") + closed(0) + text(1, "ok") + end()
@@ -253,7 +253,7 @@ async def test_a_compaction_is_an_opaque_item() -> None:
     assert message.finish_reason == "pause"
 
 
-async def test_59_a_pause_is_a_success() -> None:
+async def test_providers_59_a_pause_is_a_success() -> None:
     """A paused turn has what it did so far, to be sent again."""
     message = await decoded(
         start() + opened(0, type="server_tool_use", id="s", name="n", input={}) + closed(0) + end("pause_turn")
@@ -297,7 +297,7 @@ async def test_a_second_beginning_before_any_block_is_harmless() -> None:
     assert (await decoded(start() + start() + text(0, "x") + end())).text == "x"
 
 
-async def test_58_a_refusal_is_an_error_with_its_words() -> None:
+async def test_providers_58_a_refusal_is_an_error_with_its_words() -> None:
     """A refusal keeps what was said before it, why, and what it cost."""
     details = {"type": "refusal", "category": "cyber", "explanation": "I will not."}
     change = {"stop_reason": "refusal", "stop_details": details}

@@ -95,7 +95,7 @@ async def test_leading_system_messages_are_the_system_prompt() -> None:
     assert shown["messages"] == [said("user", "hi"), said("assistant", "x"), said("user", "<system>c</system>", "d")]
 
 
-async def test_45_results_share_a_message_in_the_order_of_their_calls() -> None:
+async def test_providers_45_results_share_a_message_in_the_order_of_their_calls() -> None:
     """Parallel results come first, in call order, errors marked, and the user's text after them."""
     calls = AIMessage(ToolCall("t1", "f", {}), ToolCall("t2", "f", {}), ToolCall("t3", "f", None, raw_args='{"a'))
     results = [
@@ -118,7 +118,7 @@ async def test_45_results_share_a_message_in_the_order_of_their_calls() -> None:
     ]
 
 
-async def test_46_an_open_call_is_refused_unsent() -> None:
+async def test_providers_46_an_open_call_is_refused_unsent() -> None:
     """A conversation with an unanswered call is not sent."""
     model, transport = answered()
     with pytest.raises(errors.LMInputError, match="without a result"):
@@ -126,7 +126,7 @@ async def test_46_an_open_call_is_refused_unsent() -> None:
     assert transport.requests == []
 
 
-async def test_075_47_blank_texts_are_left_out() -> None:
+async def test_bug_075_providers_47_blank_texts_are_left_out() -> None:
     """Blank parts and messages vanish, blank results are sent in an accepted form, the history is untouched."""
     history = [
         USER,
@@ -152,7 +152,7 @@ async def test_075_47_blank_texts_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("last", [UserMessage(""), UserMessage(" ", "\n"), UserMessage()])
-async def test_47_a_blank_last_user_message_is_refused(last: Message) -> None:
+async def test_providers_47_a_blank_last_user_message_is_refused(last: Message) -> None:
     """There is nothing to answer in a blank."""
     model, transport = answered()
     with pytest.raises(errors.LMInputError, match="blank"):
@@ -160,7 +160,7 @@ async def test_47_a_blank_last_user_message_is_refused(last: Message) -> None:
     assert transport.requests == []
 
 
-async def test_075_prefill_loses_its_trailing_blanks_on_the_wire() -> None:
+async def test_bug_075_prefill_loses_its_trailing_blanks_on_the_wire() -> None:
     """The beginning of an answer is sent without blanks at its end."""
     assert await wire(USER, AIMessage("a ", "The answer is: ")) == [
         said("user", "hi"),
@@ -168,7 +168,7 @@ async def test_075_prefill_loses_its_trailing_blanks_on_the_wire() -> None:
     ]
 
 
-async def test_029_ids_of_another_alphabet_are_replaced_the_same_everywhere() -> None:
+async def test_bug_029_ids_of_another_alphabet_are_replaced_the_same_everywhere() -> None:
     """An id that the wire refuses is hashed, the same in call and result, and distinct ones stay distinct."""
     calls = AIMessage(ToolCall("fn:1", "f", {}), ToolCall("fn:2", "f", {}), ToolCall("ok_-9", "f", {}))
     shown = await wire(USER, calls, *(ToolMessage("x", call_id=id) for id in ("fn:1", "fn:2", "ok_-9")))
@@ -195,7 +195,7 @@ CONVERSATION = [
 
 
 @pytest.mark.parametrize("length", [5, 9, 10])
-async def test_44_a_longer_conversation_begins_with_the_same_bytes(length: int) -> None:
+async def test_providers_44_a_longer_conversation_begins_with_the_same_bytes(length: int) -> None:
     """What was sent before an answer is sent again byte for byte in every later request."""
     tools = [ToolDeclaration(name="f", description="d", input_schema={"type": "object", "b": 1, "a": 2})]
     short = json.dumps(await body(CONVERSATION[:length], tools=tools))
@@ -208,7 +208,7 @@ async def test_44_a_longer_conversation_begins_with_the_same_bytes(length: int) 
 # Thoughts
 
 
-async def test_34_071_thoughts_go_back_unchanged_also_after_storage() -> None:
+async def test_bug_071_providers_34_thoughts_go_back_unchanged_also_after_storage() -> None:
     """Signed, redacted and server blocks stand byte for byte in their place before the call, stored or not."""
     blocks = [
         SIGNED,
@@ -223,7 +223,7 @@ async def test_34_071_thoughts_go_back_unchanged_also_after_storage() -> None:
         assert json.dumps(shown[1]["content"][0]) == json.dumps(SIGNED)
 
 
-async def test_34_what_was_decoded_is_what_is_encoded() -> None:
+async def test_providers_34_what_was_decoded_is_what_is_encoded() -> None:
     """The blocks of an answer come back in the next request exactly as the server sent them."""
     first = (
         start() + thinking(0, "a  b\u2028c ", signature="EqQB+/==") + tool(1, "t1", "f", '{"x": 1}') + end("tool_use")
@@ -234,7 +234,7 @@ async def test_34_what_was_decoded_is_what_is_encoded() -> None:
     assert sent(transport)["messages"] == [said("user", "hi"), {"role": "assistant", "content": [SIGNED, USE]}, DONE]
 
 
-async def test_072_35_a_signature_without_text_goes_back_with_an_empty_text() -> None:
+async def test_bug_072_providers_35_a_signature_without_text_goes_back_with_an_empty_text() -> None:
     """Withheld thinking is sent with the field that the wire requires; unsigned thinking is not sent."""
     first = start() + thinking(0, signature="SIG1") + tool(1, "t1", "f", '{"x":1}') + end("tool_use")
     model, transport = answered(ok(first), ok())
@@ -248,7 +248,7 @@ async def test_072_35_a_signature_without_text_goes_back_with_an_empty_text() ->
 @pytest.mark.parametrize(
     "foreign", [thought(SIGNED, "x", host="other.test"), thought(SIGNED, "x", tag="gemini-part-v1"), Thought("x")]
 )
-async def test_36_thoughts_of_elsewhere_stay_behind(foreign: Thought) -> None:
+async def test_providers_36_thoughts_of_elsewhere_stay_behind(foreign: Thought) -> None:
     """A thought of another host or wire is left out of the request, and nothing else is."""
     assert await wire(USER, AIMessage(foreign, "ok"), UserMessage("and?")) == [
         said("user", "hi"),

@@ -13,7 +13,7 @@ from langfx_web.llms.arguments import read_arguments
 
 
 @pytest.mark.parametrize("written", ["", "  \n", "null", None, "{}", {}])
-def test_024_nothing_is_an_empty_object(written: object) -> None:
+def test_bug_024_nothing_is_an_empty_object(written: object) -> None:
     """A tool without parameters may be called with no text at all."""
     assert read_arguments(written) == {}
 
@@ -52,7 +52,7 @@ def test_an_object_is_read_in_every_form_that_loses_nothing(written: object, arg
         7,
     ],
 )
-def test_027_030_anything_else_is_never_repaired(written: object) -> None:
+def test_bug_027_bug_030_anything_else_is_never_repaired(written: object) -> None:
     """Cut text, bad escapes, other values and numbers that JSON lacks give no arguments, and never `{}`."""
     assert read_arguments(written) is None
 

@@ -80,7 +80,7 @@ async def test_a_custom_models_generator_is_closed_when_the_stream_is() -> None:
     assert model.left == 1
 
 
-async def test_25_an_unknown_option_is_a_type_error() -> None:
+async def test_providers_25_an_unknown_option_is_a_type_error() -> None:
     """A misspelled option fails where it stands: at construction, in a call, in a copy."""
     with pytest.raises(TypeError, match="'temprature'"):
         lf.llms.Anthropic("m", temprature=1)
@@ -94,7 +94,7 @@ async def test_25_an_unknown_option_is_a_type_error() -> None:
     assert transport.requests == []
 
 
-async def test_24_options_of_a_call_override_those_of_the_model() -> None:
+async def test_providers_24_options_of_a_call_override_those_of_the_model() -> None:
     """Each field is the call's if it gives one; None removes it; the model stays as it was."""
     model, transport = answered(ok(), ok(), ok(), temperature=0.5, max_tokens=10)
     await model("hi", temperature=1.0)
@@ -136,7 +136,7 @@ def test_a_setting_that_makes_no_sense_is_refused(option: str, value: Any) -> No
         lf.llms.Anthropic("m").with_options(**{option: value})
 
 
-async def test_26_a_missing_capability_is_refused_unsent() -> None:
+async def test_providers_26_a_missing_capability_is_refused_unsent() -> None:
     """What the model cannot do, and what the wire has no word for, fails before any request."""
     model, transport = answered(capabilities={"tools": False})
     for options in ({"tools": [TOOL]}, {"random_seed": 1}, {"logprobs": True}, {"top_logprobs": 2}):
@@ -156,7 +156,7 @@ async def test_a_call_gives_one_answer() -> None:
 # Sampling
 
 
-async def test_27_samples_come_in_order_a_few_at_a_time() -> None:
+async def test_providers_27_samples_come_in_order_a_few_at_a_time() -> None:
     """Twenty prompts are answered in their order, never more at once than allowed."""
     model = Custom(max_concurrency=3)
     results = await model.sample([str(number) for number in range(20)])
@@ -164,7 +164,7 @@ async def test_27_samples_come_in_order_a_few_at_a_time() -> None:
     assert model.peak == 3
 
 
-async def test_27_the_first_failure_cancels_the_rest() -> None:
+async def test_providers_27_the_first_failure_cancels_the_rest() -> None:
     """One failing prompt ends the others at once, and its error is the one that is raised."""
     model = Custom(max_concurrency=3)
     with pytest.raises(errors.TemporaryLMError, match="no luck"):
@@ -173,7 +173,7 @@ async def test_27_the_first_failure_cancels_the_rest() -> None:
     assert len(model.requests) == 3
 
 
-async def test_05_cancelling_a_sample_cancels_all_of_it() -> None:
+async def test_providers_05_cancelling_a_sample_cancels_all_of_it() -> None:
     """A cancelled caller leaves no request behind, neither running nor waiting for its turn."""
     model = Custom(max_concurrency=2)
     task = asyncio.create_task(model.sample(["hang"] * 5))

@@ -128,14 +128,14 @@ def test_transport_errors_have_a_model_error(code: str, kind: type[LMError], ret
     assert (type(error), error.retryable, error.code, str(error)) == (kind, retryable, ours, "what happened")
 
 
-def test_22_keys_are_masked() -> None:
+def test_providers_22_keys_are_masked() -> None:
     """The resolved key, and what looks like any key, never stands in an error's text."""
     assert told("key abcdef123 is bad", ("abcdef123",)) == "key *** is bad"
     assert told("Authorization: Bearer eyJ.x-y, sk-ant-api03_abc and AIzaSyD-123") == "Authorization: ***, *** and ***"
     assert told("a short key is no key: abc", ("abc",)) == "a short key is no key: abc"
 
 
-def test_23_a_text_is_bounded() -> None:
+def test_providers_23_a_text_is_bounded() -> None:
     """However long a provider's message is, an error's text is not."""
     assert len(told("x" * 100_000)) == 500
     assert "abcdef123" not in told("x" * 494 + "abcdef123", ("abcdef123",))

@@ -56,7 +56,7 @@ async def test_a_callable_key_is_asked_for_each_attempt() -> None:
     assert keys(transport) == ["one-key", "two-key"]
 
 
-async def test_21_a_rejected_key_is_replaced_once() -> None:
+async def test_providers_21_a_rejected_key_is_replaced_once() -> None:
     """After a 401 a source with another key gets one more request, outside the count of attempts."""
     model, transport = answered(refused(401), ok(), api_key=Rotating("old-key", "new-key"))
     message = await model("hi")
@@ -69,7 +69,7 @@ async def test_21_a_rejected_key_is_replaced_once() -> None:
 
 
 @pytest.mark.parametrize("source", ["same-key", Rotating("same-key"), None])
-async def test_21_the_same_key_is_not_sent_again(source: Any) -> None:
+async def test_providers_21_the_same_key_is_not_sent_again(source: Any) -> None:
     """A source that has no other key leaves the 401 as it is."""
     model, transport = answered(refused(401), api_key=source)
     assert isinstance(await failure(model), errors.AuthenticationError)
@@ -108,7 +108,7 @@ async def test_the_callers_headers_come_last() -> None:
     assert "mine" not in repr(model)
 
 
-async def test_22_a_key_is_nowhere_to_be_seen() -> None:
+async def test_providers_22_a_key_is_nowhere_to_be_seen() -> None:
     """A key that the server echoes is masked in the error, its cause and the traceback; the model hides it too."""
     key = "very-secret-key-0042"
     for answer in (
@@ -136,7 +136,7 @@ async def test_a_key_that_no_header_can_carry_is_refused_unsent_and_unseen() -> 
 # Refusals
 
 
-async def test_23_a_web_page_as_error_is_cut_to_a_line() -> None:
+async def test_providers_23_a_web_page_as_error_is_cut_to_a_line() -> None:
     """However large the body of an error is, the text stays short and the status is kept."""
     model, _ = answered(MockResponse(status=502, body=[b"<html>", b"x" * 100_000]))
     raised = await failure(model)
@@ -170,7 +170,7 @@ async def test_the_request_id_is_kept() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://example.com/v1", "http://10.0.0.1"])
-async def test_61_plain_http_to_elsewhere_is_an_input_error(url: str) -> None:
+async def test_providers_61_plain_http_to_elsewhere_is_an_input_error(url: str) -> None:
     """An address without TLS is refused unsent, unless the model says that it may be used."""
     model, transport = answered(ok(), base_url=url)
     raised = await failure(model)
@@ -178,7 +178,7 @@ async def test_61_plain_http_to_elsewhere_is_an_input_error(url: str) -> None:
     assert (await model.with_options(allow_insecure=True)("hi")).text == "Hello"
 
 
-async def test_62_a_local_server_gets_few_headers() -> None:
+async def test_providers_62_a_local_server_gets_few_headers() -> None:
     """A server on this machine without a key gets only what the wire needs."""
     model, transport = answered(ok(), base_url="http://localhost:11434/v1", api_key=None)
     await model("hi")
@@ -188,7 +188,7 @@ async def test_62_a_local_server_gets_few_headers() -> None:
 # Rejected thoughts
 
 
-async def test_43_rejected_thoughts_are_left_to_the_provider_once() -> None:
+async def test_providers_43_rejected_thoughts_are_left_to_the_provider_once() -> None:
     """A 400 about thoughts is answered by one request that lets the provider drop them; the message says so."""
     model, transport = answered(refused(400, message=BOUND), ok(), ok(), thoughts=True)
     message = await model("hi")
@@ -204,7 +204,7 @@ async def test_43_rejected_thoughts_are_left_to_the_provider_once() -> None:
     assert "block_binding" in sent(transport, 2)["thinking"]
 
 
-async def test_43_a_second_rejection_stands() -> None:
+async def test_providers_43_a_second_rejection_stands() -> None:
     """If leaving thoughts out does not help, or the 400 is about something else, the error is raised."""
     model, transport = answered(refused(400, message=BOUND), refused(400, message="Invalid `signature` in block"))
     assert isinstance(await failure(model), errors.LMInputError)

@@ -93,20 +93,20 @@ def test_empty_pieces_and_opaque_thoughts_show_nothing() -> None:
     assert shown("", ThoughtPiece(""), ThoughtEnd(payload=1, tag="t"), Boundary(), usage, Info(model="m"), STOP) == []
 
 
-def test_027_a_call_that_was_not_closed_has_no_arguments() -> None:
+def test_bug_027_a_call_that_was_not_closed_has_no_arguments() -> None:
     """A cut call keeps its text for the record and cannot run, even if the text happens to be whole."""
     fold = Fold(lambda: b"")
     fold.push([CallStart(key=0, id="x", name="f"), CallText(key=0, text="{}")])
     assert fold.partial() == AIMessage(ToolCall("x", "f", None, raw_args="{}"))
 
 
-def test_51_unreadable_arguments_are_kept_as_text() -> None:
+def test_providers_51_unreadable_arguments_are_kept_as_text() -> None:
     """Arguments that are no object give a call without `args`, and their text."""
     message = folded(CallStart(key=0, id="x", name="f"), CallText(key=0, text='{"a":'), CallEnd(key=0))
     assert message.tool_calls == (ToolCall("x", "f", None, raw_args='{"a":'),)
 
 
-def test_029_52_doubled_and_missing_ids_become_distinct_and_stay_so() -> None:
+def test_bug_029_providers_52_doubled_and_missing_ids_become_distinct_and_stay_so() -> None:
     """Two calls with one id get two; calls without an id get the same one for the same answer."""
 
     def ids(*given: str) -> list[str]:

@@ -36,7 +36,7 @@ def test_the_first_character_says_what_a_body_is(body: bytes, kind: str | None, 
     assert values(body, size) == (kind, found)
 
 
-def test_007_a_frame_that_is_no_json_is_a_protocol_error_after_what_came_before() -> None:
+def test_bug_007_a_frame_that_is_no_json_is_a_protocol_error_after_what_came_before() -> None:
     """A broken frame is not skipped, and does not take the ones before it away."""
     reader = Framing()
     events = reader.feed(b'data: {"a":1}\n\ndata: {not json\n\ndata: {"a":2}\n\n')
@@ -53,7 +53,7 @@ def test_an_error_event_is_an_error_whatever_its_data() -> None:
 
 
 @pytest.mark.parametrize("body", [b'{"a":', b'[{"a":1}', b'data: {"a', b"data: \xe6\x97"])
-def test_002_a_body_that_ends_in_the_middle_is_incomplete(body: bytes) -> None:
+def test_bug_002_a_body_that_ends_in_the_middle_is_incomplete(body: bytes) -> None:
     """A cut document or event is an incomplete answer, never a decoder's own error."""
     with pytest.raises(IncompleteGenerationError):
         values(body)

@@ -69,7 +69,7 @@ def test_answered_calls_are_in_order(messages: list[Message]) -> None:
         ([], "nothing to answer"),
     ],
 )
-def test_46_open_calls_and_stray_results_are_refused(messages: list[Message], named: str) -> None:
+def test_providers_46_open_calls_and_stray_results_are_refused(messages: list[Message], named: str) -> None:
     """A conversation that no wire takes is refused with the place that is wrong."""
     with pytest.raises(LMInputError, match=named):
         check_order(messages)
@@ -89,7 +89,7 @@ def test_results_are_put_in_the_order_of_their_calls() -> None:
         ({"messages": (USER, AIMessage("The answer is"))}, "prefill"),
     ],
 )
-def test_26_what_a_model_cannot_do_is_refused(fields: dict[str, Any], missing: str) -> None:
+def test_providers_26_what_a_model_cannot_do_is_refused(fields: dict[str, Any], missing: str) -> None:
     """A request that needs a missing capability says which."""
     request = ModelRequest(**{"messages": (USER,), **fields})
     check(request, Capabilities())

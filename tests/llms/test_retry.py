@@ -49,7 +49,7 @@ def asked(seconds: float | None) -> LMError:
         ({}, None),
     ],
 )
-def test_066_waits_that_headers_ask_for(headers: dict[str, str], wait: float | None) -> None:
+def test_bug_066_providers_15_waits_that_headers_ask_for(headers: dict[str, str], wait: float | None) -> None:
     """Seconds, fractions, dates and milliseconds are read; what makes no sense is no wait."""
     assert server_wait(headers, None, NOW) == (None if wait is None else pytest.approx(wait))
 
@@ -73,7 +73,7 @@ def google(delay: str, **error: Any) -> dict[str, Any]:
         ("text", None),
     ],
 )
-def test_17_waits_that_error_bodies_ask_for(body: Any, wait: float | None) -> None:
+def test_bug_068_providers_17_waits_that_error_bodies_ask_for(body: Any, wait: float | None) -> None:
     """A delay is found in the error's details, in a list of errors, and in JSON inside a message."""
     assert server_wait({}, body, NOW) == wait
 
@@ -99,13 +99,13 @@ def test_a_servers_wait_is_not_shortened() -> None:
     assert policy().wait(asked(0), 1) == pytest.approx(0.1)
 
 
-def test_16_a_wait_beyond_the_limit_is_not_slept() -> None:
+def test_providers_16_a_wait_beyond_the_limit_is_not_slept() -> None:
     """A day is not waited for: the error stands, and says how long the server meant."""
     assert policy().wait(asked(86400), 1) is None
     assert policy(max_interval=100_000).wait(asked(86400), 1) is not None
 
 
-def test_11_retries_are_opt_in() -> None:
+def test_providers_11_retries_are_opt_in() -> None:
     """Unless attempts are given, there is one; the last one is not followed by another."""
     assert policy(max_attempts=None).wait(asked(0), 1) is None
     assert policy(max_attempts=2).wait(asked(0), 1) is not None
@@ -119,7 +119,7 @@ def test_what_cannot_pass_is_not_tried_again() -> None:
     assert policy().wait(AuthenticationError("try", retryable=True), 1) is not None
 
 
-def test_20_a_place_that_cannot_be_reached_is_tried_once_more() -> None:
+def test_providers_20_a_place_that_cannot_be_reached_is_tried_once_more() -> None:
     """The second failure to connect stands, however many attempts are left."""
     error = LMConnectionError("gone")
     error.__cause__ = TransportError("gone", code="unreachable")

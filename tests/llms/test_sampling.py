@@ -7,7 +7,7 @@ import pytest
 from langfx_web.llms import SamplingOptions
 
 
-def test_24_call_options_replace_and_none_removes() -> None:
+def test_providers_24_call_options_replace_and_none_removes() -> None:
     """Options of a call win field by field, None takes a default away, and the defaults stay as they are."""
     defaults = SamplingOptions(temperature=0.5, max_tokens=10, n=3)
     merged = defaults.merged({"temperature": None, "max_tokens": 20, "n": None})
@@ -15,7 +15,7 @@ def test_24_call_options_replace_and_none_removes() -> None:
     assert defaults.temperature == 0.5
 
 
-def test_25_an_unknown_option_is_a_type_error() -> None:
+def test_providers_25_an_unknown_option_is_a_type_error() -> None:
     """A misspelled option is named, with the ones there are."""
     with pytest.raises(TypeError, match=r"'temprature'.*temperature"):
         SamplingOptions().merged({"temprature": 1})

@@ -53,7 +53,7 @@ async def failure(stream: ModelStream) -> LMError:
 # Leaving
 
 
-async def test_03_break_aborts_before_the_next_statement() -> None:
+async def test_providers_03_break_aborts_before_the_next_statement() -> None:
     """Leaving the loop ends the request at once, held or not, and the model can be asked again."""
     model, transport = answered(*[ok(*[BEGUN, text_delta(0, "more"), HANG])] * 2, ok())
     async for _ in model.stream("hi"):
@@ -68,7 +68,7 @@ async def test_03_break_aborts_before_the_next_statement() -> None:
     assert (await model("hi")).text == "Hello"
 
 
-async def test_055_every_way_of_leaving_aborts_once() -> None:
+async def test_bug_055_every_way_of_leaving_aborts_once() -> None:
     """An exception, a return, a close and dropping the stream all end the request, without the garbage collector."""
     model, transport = answered(*[ok(BEGUN, HANG)] * 5)
 
@@ -102,7 +102,7 @@ async def test_055_every_way_of_leaving_aborts_once() -> None:
         gc.enable()
 
 
-async def test_04_a_stream_read_to_its_end_is_released() -> None:
+async def test_providers_04_a_stream_read_to_its_end_is_released() -> None:
     """Nothing is aborted after a whole answer, and iterating again gives nothing more."""
     model, transport = answered(ok(HELLO[:50], HELLO[50:]))
     stream = model.stream("hi")
@@ -124,7 +124,7 @@ async def test_a_stream_that_is_never_read_sends_nothing() -> None:
     [[HANG], [ok(HANG)], [ok(BEGUN, HANG)], [refused(503), ok()]],
     ids=["before headers", "before the first chunk", "between chunks", "in a retry wait"],
 )
-async def test_063_05_cancelling_ends_everything(answers: list[Any]) -> None:
+async def test_bug_063_providers_05_cancelling_ends_everything(answers: list[Any]) -> None:
     """A cancelled task ends as cancelled in every state, with at most one abort and no further request."""
     clock = ManualClock()
     model, transport = answered(*answers, clock=clock, max_attempts=5)
@@ -138,7 +138,7 @@ async def test_063_05_cancelling_ends_everything(answers: list[Any]) -> None:
     assert transport.aborted == (0 if len(answers) == 2 else 1)
 
 
-async def test_05_cancelling_a_busy_consumer_aborts() -> None:
+async def test_providers_05_cancelling_a_busy_consumer_aborts() -> None:
     """A task that is cancelled while it works on a chunk ends the request, although the stream has a name."""
     model, transport = answered(ok(BEGUN, HANG))
     busy = asyncio.Event()
@@ -160,7 +160,7 @@ async def test_05_cancelling_a_busy_consumer_aborts() -> None:
 # Attempts
 
 
-async def test_10_temporary_failures_are_tried_again() -> None:
+async def test_providers_10_temporary_failures_are_tried_again() -> None:
     """With three attempts, two failures before any chunk are not seen but in the count of requests."""
     clock = ManualClock()
     model, transport = answered(refused(503), refused(503), ok(), clock=clock, max_attempts=3)
@@ -179,14 +179,14 @@ async def test_10_temporary_failures_are_tried_again() -> None:
     assert len(transport.requests) == 3
 
 
-async def test_11_there_is_one_attempt_unless_more_are_asked_for() -> None:
+async def test_providers_11_there_is_one_attempt_unless_more_are_asked_for() -> None:
     """Retries are opt-in."""
     model, transport = answered(refused(503, "api_error"))
     raised = await failure(model.stream("hi"))
     assert (type(raised), raised.attempts, len(transport.requests)) == (errors.TemporaryLMError, 1, 1)
 
 
-async def test_12_061_a_loss_before_the_first_chunk_is_tried_again() -> None:
+async def test_bug_061_providers_12_a_loss_before_the_first_chunk_is_tried_again() -> None:
     """Stream headers and pings are no output: after them a lost connection is not seen."""
     clock = ManualClock()
     model, transport = answered(ok(start() + PING, RESET), ok(), clock=clock, max_attempts=2)
@@ -213,7 +213,9 @@ SEEN = {
     [([RESET], errors.LMConnectionError), ([], errors.IncompleteGenerationError)],
     ids=["lost", "cut"],
 )
-async def test_13_061_nothing_is_sent_again_after_output(begun: bytes, ending: list[Any], kind: type[LMError]) -> None:
+async def test_bug_061_providers_13_nothing_is_sent_again_after_output(
+    begun: bytes, ending: list[Any], kind: type[LMError]
+) -> None:
     """Once anything was shown, a failure stands, with what had arrived and a lower bound of the cost."""
     model, transport = answered(ok(begun, *ending), ok(), max_attempts=5)
     raised = await failure(model.stream("hi"))
@@ -224,7 +226,7 @@ async def test_13_061_nothing_is_sent_again_after_output(begun: bytes, ending: l
     assert all(call.args is None for call in raised.partial.tool_calls)
 
 
-async def test_57_a_cut_answer_is_worth_another_try_only_if_nothing_came() -> None:
+async def test_providers_57_a_cut_answer_is_worth_another_try_only_if_nothing_came() -> None:
     """A clean end without the wire's own end is incomplete; an empty one may be tried again."""
     for body, retryable in (([], True), ([start() + PING], True), ([BEGUN], False), ([start() + text(0, "x")], False)):
         model, _ = answered(ok(*body, b""))
@@ -237,7 +239,7 @@ async def test_57_a_cut_answer_is_worth_another_try_only_if_nothing_came() -> No
     [(error("overloaded_error"), ""), (PING + error("overloaded_error").partition(b"\n")[2], ""), (BEGUN, "Part")],
     ids=["first event", "as data only", "after text"],
 )
-async def test_011_55_errors_inside_a_stream(first: bytes, shown: str) -> None:
+async def test_bug_011_providers_55_errors_inside_a_stream(first: bytes, shown: str) -> None:
     """An overload inside a 200 is temporary: tried again before output, raised with the partial answer after it."""
     clock = ManualClock()
     body = first if not shown else first + error("overloaded_error", "Overloaded")
@@ -253,7 +255,7 @@ async def test_011_55_errors_inside_a_stream(first: bytes, shown: str) -> None:
     assert len(transport.requests) == 1
 
 
-async def test_18_a_server_can_refuse_retries() -> None:
+async def test_providers_18_a_server_can_refuse_retries() -> None:
     """`x-should-retry` overrides what the class of the error says."""
     model, transport = answered(refused(503, x_should_retry="false"), max_attempts=3)
     assert not (await failure(model.stream("hi"))).retryable
@@ -265,7 +267,7 @@ async def test_18_a_server_can_refuse_retries() -> None:
     assert len(transport.requests) == 2
 
 
-async def test_19_the_last_error_itself_is_raised() -> None:
+async def test_providers_19_the_last_error_itself_is_raised() -> None:
     """When attempts run out there is no wrapper: the error knows how many there were."""
     clock = ManualClock()
     model, _ = answered(refused(503), refused(529), clock=clock, max_attempts=2)
@@ -275,7 +277,7 @@ async def test_19_the_last_error_itself_is_raised() -> None:
     assert (type(raised), raised.status, raised.attempts) == (errors.TemporaryLMError, 529, 2)
 
 
-async def test_20_an_unreachable_place_gets_two_requests() -> None:
+async def test_providers_20_an_unreachable_place_gets_two_requests() -> None:
     """However many attempts are allowed, a place that cannot be reached is asked twice."""
     clock = ManualClock()
     model, transport = answered(*[DOWN] * 5, clock=clock, max_attempts=5)
@@ -290,7 +292,7 @@ async def test_20_an_unreachable_place_gets_two_requests() -> None:
 @pytest.mark.parametrize(
     ("headers", "wait"), [({"retry_after": "2"}, 2.0), ({"retry_after_ms": "250", "retry_after": "9"}, 0.25)]
 )
-async def test_14_a_servers_wait_is_kept(headers: dict[str, str], wait: float) -> None:
+async def test_providers_14_a_servers_wait_is_kept(headers: dict[str, str], wait: float) -> None:
     """The next request goes out when the server said, not earlier and hardly later."""
     clock = ManualClock()
     model, transport = answered(refused(429, **headers), ok(), clock=clock, max_attempts=2)
@@ -302,7 +304,7 @@ async def test_14_a_servers_wait_is_kept(headers: dict[str, str], wait: float) -
     assert (await task).text == "Hello"
 
 
-async def test_16_a_day_is_not_waited_for() -> None:
+async def test_providers_16_a_day_is_not_waited_for() -> None:
     """A wait beyond the limit fails at once and says how long it would be."""
     model, _ = answered(refused(429, "rate_limit_error", retry_after="86400"), max_attempts=5)
     raised = await failure(model.stream("hi"))
@@ -341,7 +343,7 @@ async def test_an_empty_answer_may_be_tried_again() -> None:
 # Time
 
 
-async def test_07_099_headers_that_never_come() -> None:
+async def test_bug_099_providers_07_headers_that_never_come() -> None:
     """Without headers in time the request ends as a timeout that may be tried again."""
     clock = ManualClock()
     model, transport = answered(HANG, clock=clock, connect_timeout=0.5)
@@ -352,7 +354,7 @@ async def test_07_099_headers_that_never_come() -> None:
     assert transport.aborted == 1
 
 
-async def test_07_099_a_stream_that_stalls() -> None:
+async def test_bug_099_providers_07_a_stream_that_stalls() -> None:
     """A server that stops sending is a timeout with the partial answer, and is not asked again."""
     clock = ManualClock()
     model, transport = answered(ok(BEGUN, HANG), clock=clock, idle_timeout=0.3, max_attempts=3)
@@ -363,7 +365,7 @@ async def test_07_099_a_stream_that_stalls() -> None:
     assert (len(transport.requests), transport.aborted) == (1, 1)
 
 
-async def test_08_099_pings_and_fragments_are_signs_of_life() -> None:
+async def test_bug_099_providers_08_pings_and_fragments_are_signs_of_life() -> None:
     """Any byte counts against the idle limit, and a slow consumer is no stalled server."""
     clock = ManualClock()
     beats: list[Any] = []
@@ -395,7 +397,7 @@ async def test_the_total_timeout_covers_all_waiting() -> None:
 
 
 @pytest.mark.parametrize("option", ["timeout", "connect_timeout", "idle_timeout"])
-async def test_09_101_extreme_limits(option: str) -> None:
+async def test_bug_101_providers_09_extreme_limits(option: str) -> None:
     """Very long limits do not fire early, none at all is allowed, 0 sends nothing, NaN is refused."""
     for limit in (30 * 86400.0, 2**31 / 1000, math.inf, None):
         clock = ManualClock()
@@ -452,7 +454,7 @@ FAULTS: dict[str, tuple[Any, type[LMError]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-async def test_102_no_failure_ends_a_stream_silently(fault: tuple[Any, type[LMError]]) -> None:
+async def test_bug_102_no_failure_ends_a_stream_silently(fault: tuple[Any, type[LMError]]) -> None:
     """Every failure is raised from the iteration and from a call, with provider and model on it."""
     answer, kind = fault
     model, _ = answered(answer, answer)
@@ -464,7 +466,7 @@ async def test_102_no_failure_ends_a_stream_silently(fault: tuple[Any, type[LMEr
     assert called.value.partial == raised.partial
 
 
-async def test_2_a_call_is_the_fold_of_its_stream() -> None:
+async def test_providers_02_a_call_is_the_fold_of_its_stream() -> None:
     """Streaming and calling give equal messages and usage for the same bytes."""
     body = start() + thinking(0, "hm") + text(1, "a", "b") + end()
     model, _ = answered(ok(body), MockResponse(body=body))

@@ -46,7 +46,7 @@ def property_told(schema: dict[str, Any]) -> dict[str, Any]:
         ({"allOf": [{"$ref": "#/$defs/A"}]}, {"allOf": [{"$ref": "#/$defs/A"}]}),
     ],
 )
-def test_49_what_only_narrows_becomes_words(schema: dict[str, Any], becomes: dict[str, Any]) -> None:
+def test_providers_49_what_only_narrows_becomes_words(schema: dict[str, Any], becomes: dict[str, Any]) -> None:
     """Keywords that the wire lacks move into the description; the shape stays what it was."""
     assert property_told(schema) == becomes
 
@@ -82,7 +82,9 @@ def test_objects_are_closed_everywhere() -> None:
         ({"items": True}, ["properties", "x", "items"]),
     ],
 )
-def test_49_what_would_change_the_shape_is_refused_with_its_place(schema: dict[str, Any], path: list[str]) -> None:
+def test_providers_49_what_would_change_the_shape_is_refused_with_its_place(
+    schema: dict[str, Any], path: list[str]
+) -> None:
     """A schema that the wire cannot say is refused, never silently changed."""
     with pytest.raises(UnsupportedCapabilityError, match="/".join(path).replace("$", r"\$")) as raised:
         property_told(schema)

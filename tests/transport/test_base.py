@@ -116,7 +116,7 @@ async def test_read_stops_at_its_limit() -> None:
         ("http://[::1]:8080", False, False, None),
     ],
 )
-def test_61_plain_http_is_for_this_machine(url: str, https_page: bool, allow: bool, code: str | None) -> None:
+def test_providers_61_plain_http_is_for_this_machine(url: str, https_page: bool, allow: bool, code: str | None) -> None:
     """Plain http leaves this machine only where it is allowed, and from an https page never."""
     sent = request(url, allow_insecure=allow)
     if code is None:

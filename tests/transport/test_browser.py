@@ -90,7 +90,7 @@ async def test_a_failed_fetch_is_unreachable_whatever_the_engine_says() -> None:
     assert isinstance(raised.value.__cause__, JsException)
 
 
-async def test_063_06_an_abort_that_is_not_ours_is_a_broken_body() -> None:
+async def test_bug_063_providers_06_an_abort_that_is_not_ours_is_a_broken_body() -> None:
     """A body that ends with somebody else's AbortError is a broken connection, not a cancelled task."""
     exchange = FakeExchange(HEAD, b"one", JsException("AbortError: BodyStreamBuffer was aborted"))
     response = await BrowserTransport(exchange.open).send(REQUEST)

@@ -15,7 +15,7 @@ def test_outside_a_browser_it_is_the_host_transport() -> None:
     assert default_transport() is not default_transport()
 
 
-def test_64_importing_models_is_quiet() -> None:
+def test_providers_64_importing_models_is_quiet() -> None:
     """Importing the models loads no HTTP client, no pydantic and no JavaScript, and starts nothing."""
     code = (
         "import sys, threading, langfx_web.llms as llms; llms.Anthropic('m', api_key='k');"

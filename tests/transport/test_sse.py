@@ -93,35 +93,35 @@ def test_agrees_with_the_plain_reference(lines: list[tuple[bytes, bytes]], data:
     assert [event for chunk in cut_at(body, offsets) for event in decoder.feed(chunk)] == reference(body)
 
 
-def test_001_only_the_first_byte_order_mark_is_removed() -> None:
+def test_bug_001_only_the_first_byte_order_mark_is_removed() -> None:
     """A mark at byte 0 does not hide the first event, and one inside data stays."""
     body = b'\xef\xbb\xbfdata: "first"\n\ndata: "\xef\xbb\xbfkept"\n\n'
     for chunks in ([body], cut_every(body, 1)):
         assert [event.data for event in decode(chunks)] == ['"first"', '"\ufeffkept"']
 
 
-def test_002_bad_bytes_become_one_replacement_character() -> None:
+def test_bug_002_bad_bytes_become_one_replacement_character() -> None:
     """Bytes that are no UTF-8 cost one character, not the event or what follows."""
     body = b"data: a\xe6\x97b\n\ndata: ok\n\n"
     assert [event.data for event in decode(cut_every(body, 1))] == ["a\ufffdb", "ok"]
 
 
-def test_004_only_cr_and_lf_end_a_line() -> None:
+def test_bug_004_only_cr_and_lf_end_a_line() -> None:
     """Characters that Python calls line ends stay inside the data."""
     assert [event.data for event in decode([STREAM])][2] == "a\u2028b\x85c"
 
 
-def test_005_blocks_without_data_are_no_events() -> None:
+def test_bug_005_blocks_without_data_are_no_events() -> None:
     """Comments, ids, retries and names alone dispatch nothing."""
     assert decode([b": hi\n\nretry: 1\n\nid: 7\n\nevent: ping\n\ndata\n\ndata:\n\n\n"]) == []
 
 
-def test_007_keep_alives_sent_as_data_are_comments() -> None:
+def test_bug_007_keep_alives_sent_as_data_are_comments() -> None:
     """Data that begins with a colon is a gateway's keep-alive."""
     assert decode([b"data: : PROCESSING\n\ndata:: ka\n\ndata:   : x\n\n"]) == []
 
 
-def test_009_data_lines_join_and_lose_one_space() -> None:
+def test_bug_009_data_lines_join_and_lose_one_space() -> None:
     """Several data lines are one value; exactly one space after the colon belongs to the framing."""
     assert [event.data for event in decode([b"data:{\ndata:  1,\ndata\ndata: 2}\n\n"])] == ["{\n 1,\n\n2}"]
 
@@ -138,7 +138,7 @@ def test_the_end_of_the_stream_completes_only_what_is_whole(rest: bytes, data: l
     assert decoder.truncated is truncated
 
 
-def test_010_an_event_without_end_is_refused_and_let_go() -> None:
+def test_bug_010_an_event_without_end_is_refused_and_let_go() -> None:
     """An event over the limit ends in `event_too_large`, not in the memory of the tab."""
     decoder = SSEDecoder(max_event_bytes=1000)
     decoder.feed(b"data: " + b"x" * 900)
@@ -148,14 +148,14 @@ def test_010_an_event_without_end_is_refused_and_let_go() -> None:
     assert decoder.close() == []
 
 
-def test_010_many_data_lines_count_towards_the_limit() -> None:
+def test_bug_010_many_data_lines_count_towards_the_limit() -> None:
     """The limit is on the event, however many lines it has."""
     decoder = SSEDecoder(max_event_bytes=1000)
     with pytest.raises(TransportError, match="larger than 1000 bytes"):
         decoder.feed(b"data: 0123456789\n" * 100 + b"\n")
 
 
-def test_010_time_is_linear_in_the_size_of_an_event() -> None:
+def test_bug_010_time_is_linear_in_the_size_of_an_event() -> None:
     """Eight times the data in small chunks takes about eight times as long, far from the square of it."""
 
     def took(size: int, chunk: int) -> float:

@@ -169,7 +169,7 @@ async def test_many_waits_share_one_timer_of_bounded_length() -> None:
 
 
 @pytest.mark.parametrize("limit", [None, math.inf, 30 * 86400.0, 1e12])
-async def test_101_long_limits_do_not_fire_early(limit: float | None) -> None:
+async def test_bug_101_long_limits_do_not_fire_early(limit: float | None) -> None:
     """No limit, however long, ends a wait before its time."""
     clock = ManualClock()
     _, sending = timed(clock, [b"a", 1000, b"b"], connect=seconds(limit, "x"), idle=seconds(limit, "x"))
@@ -183,7 +183,7 @@ async def test_101_long_limits_do_not_fire_early(limit: float | None) -> None:
 
 
 @pytest.mark.parametrize("limit", [0.0, -1.0])
-async def test_101_no_time_at_all_sends_nothing(limit: float) -> None:
+async def test_bug_101_no_time_at_all_sends_nothing(limit: float) -> None:
     """With a limit of 0 or less, no request is made."""
     for limits in ({"connect": limit}, {"idle": limit}):
         transport, sending = timed(ManualClock(), [b"a"], **limits)
@@ -192,7 +192,7 @@ async def test_101_no_time_at_all_sends_nothing(limit: float) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, "5", True])
-def test_101_what_is_no_duration_is_refused(value: object) -> None:
+def test_bug_101_what_is_no_duration_is_refused(value: object) -> None:
     """NaN and other things that are no seconds are refused by the option's name."""
     with pytest.raises(InvalidArgumentError, match="idle_timeout"):
         seconds(value, "idle_timeout")  # type: ignore[arg-type]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
-from langfx_web.errors import InvalidArgumentError, LMInputError, UnsupportedCapabilityError
+from langfx_web.errors import LMInputError
 from langfx_web.llms.anthropic.decode import REPLAY_TAG
 from langfx_web.llms.anthropic.schema import ANTHROPIC_DIALECT
+from langfx_web.llms.conversation import fitting_id, leading_system, refuse_blank_end
+from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import ModelRequest, results_in_call_order
-from langfx_web.llms.sampling import SamplingOptions, merge
+from langfx_web.llms.wire_body import body_of, parameters, refuse_options
 from langfx_web.llms.wire_schema import told
 from langfx_web.messages import (
     AIMessage,
@@ -43,16 +45,15 @@ _MARKABLE = ("text", "image", "document", "tool_use", "tool_result")
 _OWN_FIELDS = ("messages", "model", "stream")
 
 
-def body(
-    request: ModelRequest, *, model: str, host: str, replays: Collection[str], prompt_caching: bool, stream: bool
-) -> dict[str, Any]:
+def body(request: ModelRequest, *, model: str, replay: Replay, prompt_caching: bool, stream: bool) -> dict[str, Any]:
     """The JSON body; raises `LMInputError` for what this wire cannot say."""
     options = request.options
-    _refuse_options(options)
-    thinking = _thinking(request, host, replays)
+    refuse_options(options, _REFUSED_OPTIONS, "Anthropic Messages")
+    thinking = _thinking(request, replay)
     disabled = thinking is not None and thinking["type"] == "disabled"
-    replays = () if request.drop_thoughts and disabled else replays
-    system, messages = _conversation(request.messages, host, replays)
+    if request.drop_thoughts and disabled:
+        replay = replace(replay, tags=frozenset())
+    system, messages = _conversation(request.messages, replay)
     _forget_old_marks(system, messages, most=MAX_CACHE_MARKS - prompt_caching)
     fields: dict[str, Any] = {
         "model": model,
@@ -68,28 +69,10 @@ def body(
         "messages": messages,
         "stream": stream or None,
     }
-    return _with_extras({name: value for name, value in fields.items() if value is not None}, options.extras or {})
+    return body_of(fields, options.extras, _OWN_FIELDS)
 
 
-def _refuse_options(options: SamplingOptions) -> None:
-    for name in _REFUSED_OPTIONS:
-        if getattr(options, name) is not None:
-            raise UnsupportedCapabilityError(
-                f"{name} is not an option of the Anthropic Messages wire", details={"option": name}
-            )
-
-
-def _with_extras(fields: dict[str, Any], extras: Mapping[str, Any]) -> dict[str, Any]:
-    for name in _OWN_FIELDS:
-        if name in extras:
-            raise InvalidArgumentError(f"extras cannot replace {name!r}", details={"option": "extras"})
-    extras = dict(extras)
-    if "tools" in extras:
-        extras["tools"] = [*fields.get("tools", []), *extras["tools"]]
-    return merge(fields, extras)
-
-
-def _thinking(request: ModelRequest, host: str, replays: Collection[str]) -> Block | None:
+def _thinking(request: ModelRequest, replay: Replay) -> Block | None:
     options = request.options
     budget = options.max_thinking_tokens
     if options.reasoning_effort == "none":
@@ -101,14 +84,14 @@ def _thinking(request: ModelRequest, host: str, replays: Collection[str]) -> Blo
         limit = options.max_tokens or DEFAULT_MAX_TOKENS
         if not 1024 <= budget < limit:
             raise LMInputError(f"max_thinking_tokens must be from 1024 to below max_tokens ({limit}), not {budget}")
-        if not _lacks_thinking(request.messages, host, replays):
+        if not _lacks_thinking(request.messages, replay):
             thinking = {"type": "enabled", "budget_tokens": budget}
     if options.thoughts:
         thinking = (thinking or {"type": "adaptive"}) | {"display": "summarized"}
     return thinking
 
 
-def _lacks_thinking(messages: Sequence[Message], host: str, replays: Collection[str]) -> bool:
+def _lacks_thinking(messages: Sequence[Message], replay: Replay) -> bool:
     """Whether an open tool loop has an assistant message without thinking to send: the wire refuses a budget then."""
     if not messages or not isinstance(messages[-1], ToolMessage):
         return False
@@ -116,7 +99,7 @@ def _lacks_thinking(messages: Sequence[Message], host: str, replays: Collection[
         if isinstance(message, UserMessage):
             return False
         if isinstance(message, AIMessage):
-            blocks = [block for thought in message.thoughts if (block := _replayed(thought, host, replays))]
+            blocks = [block for thought in message.thoughts if (block := _replayed(thought, replay))]
             if not any(block.get("type") in ("thinking", "redacted_thinking") for block in blocks):
                 return True
     return False
@@ -137,12 +120,7 @@ def _output_config(request: ModelRequest) -> Block:
 
 
 def _tool(tool: ToolDeclaration) -> Block:
-    schema = {key: value for key, value in tool.input_schema.items() if key != "$schema"}
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": schema or {"type": "object", "properties": {}},
-    }
+    return {"name": tool.name, "description": tool.description, "input_schema": parameters(tool)}
 
 
 def _tool_choice(request: ModelRequest) -> Block | None:
@@ -157,19 +135,16 @@ def _tool_choice(request: ModelRequest) -> Block | None:
     return wire
 
 
-def _conversation(
-    messages: Sequence[Message], host: str, replays: Collection[str]
-) -> tuple[list[Block], list[dict[str, Any]]]:
-    if _is_blank(messages[-1]):
-        raise LMInputError("the last user message is blank")
-    start = next(place for place, message in enumerate(messages) if not isinstance(message, SystemMessage))
+def _conversation(messages: Sequence[Message], replay: Replay) -> tuple[list[Block], list[dict[str, Any]]]:
+    refuse_blank_end(messages)
+    leading, rest = leading_system(messages)
     system: list[Block] = []
-    for message in messages[:start]:
+    for message in leading:
         system += _said(message.parts, system)
     wire: list[dict[str, Any]] = []
-    for message in results_in_call_order(messages[start:]):
+    for message in results_in_call_order(rest):
         role = "assistant" if isinstance(message, AIMessage) else "user"
-        blocks = _blocks(message, host, replays, wire[-1]["content"] if wire else system)
+        blocks = _blocks(message, replay, wire[-1]["content"] if wire else system)
         if blocks and role == "user" and wire and wire[-1]["role"] == "user":
             # Results of one step must share a message, before any text.
             wire[-1]["content"] += blocks
@@ -177,10 +152,6 @@ def _conversation(
             wire.append({"role": role, "content": blocks})
     _trim_prefill(wire)
     return system, wire
-
-
-def _is_blank(message: Message) -> bool:
-    return isinstance(message, UserMessage) and not message.text.strip() and not message.modalities
 
 
 def _forget_old_marks(system: list[Block], messages: list[dict[str, Any]], *, most: int) -> None:
@@ -198,10 +169,10 @@ def _trim_prefill(wire: list[dict[str, Any]]) -> None:
         wire[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
 
 
-def _blocks(message: Message, host: str, replays: Collection[str], before: list[Block]) -> list[Block]:
+def _blocks(message: Message, replay: Replay, before: list[Block]) -> list[Block]:
     match message:
         case AIMessage():
-            return list(_answer_blocks(message, host, replays))
+            return list(_answer_blocks(message, replay))
         case ToolMessage():
             return [_result(message)]
         case SystemMessage():
@@ -253,14 +224,12 @@ def _result(message: ToolMessage) -> Block:
     return result
 
 
-def _answer_blocks(message: AIMessage, host: str, replays: Collection[str]) -> Iterator[Block]:
+def _answer_blocks(message: AIMessage, replay: Replay) -> Iterator[Block]:
     following: Mapping[str, Any] = {}
     for part in message.parts:
         if isinstance(part, Thought):
-            following = {}
-            if part.payload is not None and _is_ours(part, host, replays):
-                following = part.payload.get("next") or {}
-            block = _replayed(part, host, replays)
+            following = (replay.payload(part) or {}).get("next") or {}
+            block = _replayed(part, replay)
             if block is not None:
                 yield block
             continue
@@ -272,27 +241,15 @@ def _answer_blocks(message: AIMessage, host: str, replays: Collection[str]) -> I
         following = {}
 
 
-def _replayed(thought: Thought, host: str, replays: Collection[str]) -> Block | None:
-    """The block a thought goes back as, or None where it stays behind; the thought alone decides."""
-    if _is_ours(thought, host, replays):
-        block: Block | None = thought.payload.get("block")
-        return block
-    if "plain-text" in replays and thought.content.strip():
-        return {"type": "text", "text": f"<thought>{thought.content}</thought>"}
-    return None
-
-
-def _is_ours(thought: Thought, host: str, replays: Collection[str]) -> bool:
-    return (
-        thought.replay_compatibility in replays
-        and isinstance(thought.payload, Mapping)
-        and thought.payload.get("host") == host
-    )
+def _replayed(thought: Thought, replay: Replay) -> Block | None:
+    """The block a thought goes back as, or None where it stays behind."""
+    block: Block | None = (replay.payload(thought) or {}).get("block")
+    words = replay.words(thought)
+    return {"type": "text", "text": words} if words else block
 
 
 def _wire_id(id: str) -> str:
-    """An id in the wire's alphabet, the same for a call and its result."""
-    return id if _ID.fullmatch(id) else "lf_" + hashlib.sha256(id.encode("utf-8", "replace")).hexdigest()[:32]
+    return fitting_id(id, _ID)
 
 
 OWN_REPLAYS = frozenset({REPLAY_TAG})

@@ -8,10 +8,12 @@ from typing import Any, Literal
 from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms.anthropic.decode import AnthropicDecoder
 from langfx_web.llms.anthropic.encode import OWN_REPLAYS, body
+from langfx_web.llms.anthropic.models import read_models
 from langfx_web.llms.exchange import Decoder
 from langfx_web.llms.http import HTTPLanguageModel, json_body
+from langfx_web.llms.listing import ModelPage
+from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import Capabilities, ModelRequest
-from langfx_web.messages import Modality
 from langfx_web.transport import Request
 from langfx_web.transport.platform import IN_BROWSER
 
@@ -30,6 +32,7 @@ class Anthropic(HTTPLanguageModel):
     provider = "anthropic"
     declared = Capabilities(audio=False, video=False, candidates=False)
     replay_tags = OWN_REPLAYS
+    media = frozenset({"image", "pdf"})
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth", "betas", "browser_access", "prompt_caching"}
 
     auth: Literal["x-api-key", "bearer"]
@@ -61,30 +64,36 @@ class Anthropic(HTTPLanguageModel):
                 return (value,) if isinstance(value, str) else tuple(value)
         return super()._checked(name, value)
 
-    def _lacks(self, part: Modality) -> str | None:
-        if part.type not in ("image", "pdf"):
-            return part.type
-        if part.uri is not None and not part.uri.lower().startswith(("https:", "http:")):
-            return f"{part.uri.partition(':')[0]}: addresses"
-        return super()._lacks(part)
+    def cache_scope(self) -> Sequence[str]:
+        """As for any wire, and the betas."""
+        return (*super().cache_scope(), *self.betas)
 
     def _encode(self, request: ModelRequest) -> Request:
         wire = body(
             request,
             model=self.model,
-            host=self.host,
-            replays=self.replays,
+            replay=Replay(tags=self.replays, host=self.host),
             prompt_caching=self.prompt_caching,
             stream=self.stream_wire,
         )
         unbound = "block_binding" in (wire.get("thinking") or {})
-        headers = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
+        headers = {"content-type": "application/json", **self._headers()}
         betas = [*self.betas, *([BINDING_BETA] if unbound and BINDING_BETA not in self.betas else [])]
         if betas:
             headers["anthropic-beta"] = ",".join(betas)
+        return Request(method="POST", url=self.url("/messages"), headers=headers, body=json_body(wire))
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"anthropic-version": "2023-06-01"}
         if self.browser_access or (self.browser_access is None and IN_BROWSER and self.host == OWN_HOST):
             headers["anthropic-dangerous-direct-browser-access"] = "true"
-        return Request(method="POST", url=self.url("/messages"), headers=headers, body=json_body(wire))
+        return headers
+
+    def _page_query(self) -> Mapping[str, str]:
+        return {"limit": "1000"}
+
+    def _read_page(self, page: Mapping[str, Any]) -> ModelPage:
+        return read_models(page)
 
     def _decoder(self) -> Decoder:
         return AnthropicDecoder(host=self.host, model=self.model)
