@@ -2,13 +2,13 @@
 
     import langfx_web as lf
 
-The names below are the front door; every one lives in the room whose name it suggests. Those of typed answers are read
-when they are first used.
+The names below are the front door; every one lives in the room whose name it suggests. Those of typed answers
+and of the fakes are read when they are first used.
 """
 
 from typing import TYPE_CHECKING
 
-from langfx_web import llms, stores, testing
+from langfx_web import llms, stores
 from langfx_web.agent import Agent
 from langfx_web.agentic import Action, Limits, Session, TraceNode
 from langfx_web.bridge.page_credential import page_credential
@@ -39,6 +39,7 @@ from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
+    from langfx_web import testing
     from langfx_web.protocols import ParseLimits, read_answer
     from langfx_web.queries import (
         MISSING,
@@ -62,24 +63,25 @@ if TYPE_CHECKING:
 __getattr__ = deferred(
     __name__,
     {
-        "ParseLimits": "langfx_web.protocols",
         "MISSING": "langfx_web.queries",
         "RAISE": "langfx_web.queries",
+        "BatchItem": "langfx_web.queries",
         "LangFunc": "langfx_web.queries",
-        "QueryStream": "langfx_web.queries",
         "LfQuery": "langfx_web.queries",
         "Mapping": "langfx_web.queries",
         "MappingExample": "langfx_web.queries",
-        "query": "langfx_web.queries",
-        "BatchItem": "langfx_web.queries",
+        "ParseLimits": "langfx_web.protocols",
         "Partial": "langfx_web.queries",
+        "QueryStream": "langfx_web.queries",
+        "Template": "langfx_web.templates",
         "complete": "langfx_web.queries",
         "describe": "langfx_web.queries",
         "parse": "langfx_web.queries",
+        "query": "langfx_web.queries",
         "query_batch": "langfx_web.queries",
         "query_stream": "langfx_web.queries",
-        "Template": "langfx_web.templates",
         "read_answer": "langfx_web.protocols",
+        "testing": "langfx_web",
     },
 )
 

@@ -29,13 +29,16 @@ class _Later(ModuleType):
 
 
 def deferred(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a module: each name of `homes` is imported from its home at first use, and then stays."""
+    """The `__getattr__` of a module: each name of `homes` is imported from its home at first use, and then stays.
+
+    A name at home in `module` itself is a module below it.
+    """
 
     def imported(name: str) -> Any:
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        value = getattr(import_module(home), name)
+        value = import_module(f"{home}.{name}") if home == module else getattr(import_module(home), name)
         setattr(sys.modules[module], name, value)
         return value
 

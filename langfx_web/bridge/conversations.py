@@ -6,20 +6,25 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from langfx_web.agent import Agent
 from langfx_web.bridge.modules import Modules
 from langfx_web.bridge.outlet import Outlet
 from langfx_web.bridge.wire import Portable
+from langfx_web.deferred import later
 from langfx_web.durable import AgentSession, LineStream, Turn, TurnResult
 from langfx_web.errors import LangfxError
 from langfx_web.stores import Store
-from langfx_web.testing import Script
 from langfx_web.tools import Tool
 
-Scripts: TypeAlias = Script | Mapping[str, Script]
+if TYPE_CHECKING:
+    from langfx_web import testing
+else:
+    testing = later("langfx_web.testing")
+
+Scripts: TypeAlias = "testing.Script | Mapping[str, testing.Script]"
 """One script for all agents together, or one for each that is named."""
 
 
@@ -140,8 +145,8 @@ async def show_lines(lines: LineStream, outlet: Outlet) -> None:
 def read_script(given: Any) -> Scripts | None:
     """The scripted models of a setup: one for all agents, or one for each that is named; `invalid_argument`."""
     if isinstance(given, Mapping):
-        return {name: Script(answers) for name, answers in given.items()}
-    return None if given is None else Script(given)
+        return {name: testing.Script(answers) for name, answers in given.items()}
+    return None if given is None else testing.Script(given)
 
 
 def _plain_result(result: TurnResult) -> dict[str, Any]:

@@ -6,7 +6,6 @@ May import `messages`, `events`, `transport` and layer 0; never runs a tool. Rea
 from typing import TYPE_CHECKING
 
 from langfx_web.deferred import deferred
-from langfx_web.llms.anthropic import Anthropic
 from langfx_web.llms.base import LanguageModel
 from langfx_web.llms.cache import Cache, CacheStats, InMemoryCache
 from langfx_web.llms.credentials import Credential, Credentials, current_session_id
@@ -18,6 +17,7 @@ from langfx_web.llms.sampling import ChunkDelta, Sample, SamplingOptions, Sampli
 from langfx_web.llms.stream import ModelStream
 
 if TYPE_CHECKING:
+    from langfx_web.llms.anthropic import Anthropic
     from langfx_web.llms.gemini import Gemini, GoogleGenAI
     from langfx_web.llms.openai import OpenAI
     from langfx_web.llms.openai_chat import ChatProfile, OpenAIChat
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __getattr__ = deferred(
     __name__,
     {
+        "Anthropic": "langfx_web.llms.anthropic",
         "ChatProfile": "langfx_web.llms.openai_chat",
         "Gemini": "langfx_web.llms.gemini",
         "GoogleGenAI": "langfx_web.llms.gemini",
