@@ -51,3 +51,8 @@ def test_every_file_that_it_names_is_there() -> None:
     for name in re.findall(rf"`((?:{rooms})/\w+)(?:\.py)?`", README):
         path = ROOT / "langfx_web" / name
         assert path.with_suffix(".py").exists() or path.is_dir(), name
+
+
+def test_it_is_in_one_piece() -> None:
+    """Two versions of a paragraph are one too many."""
+    assert not re.findall(r"^(?:<{7}|={7}|>{7})", README, re.MULTILINE)
