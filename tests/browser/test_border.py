@@ -70,7 +70,7 @@ def settled_proxies(tab: Tab) -> int:
 
 
 # Each takes ten seconds, most of it waiting for timers to go.
-SAMPLE = ("a stream of a thousand deltas", "a run of ten Python tools", "runs that are cancelled")
+SAMPLE = ("a stream of a thousand deltas", "runs that are cancelled")
 
 
 NAMES = [name if name in SAMPLE else pytest.param(name, marks=pytest.mark.long) for name in UNITS]

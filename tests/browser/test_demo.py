@@ -156,7 +156,7 @@ def test_stop(demo: Demo, demo_server: Server) -> None:
     assert demo.console.complaints == []
 
 
-@pytest.mark.parametrize("path", ["", "demo/"])
+@pytest.mark.parametrize("path", [pytest.param("", marks=pytest.mark.long), "demo/"])
 def test_static_host_below_a_path(plain_host: str, demo_page: Callable[..., Demo], path: str) -> None:
     """On a plain file server, below any path, the demo plays its script in the worker, and needs no network for it."""
     demo = demo_page(f"{plain_host}{path}")

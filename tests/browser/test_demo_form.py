@@ -16,6 +16,11 @@ from worker.bundle.server import Server
 
 FORM = ROOT / "web" / "demo" / "form"
 KEPT = [*(path.name for path in FORM.glob("*.js")), "style.css", "order_form.py", "form_in_worker.py"]
+STATES = [
+    "confirmed",
+    "does not fit",
+    *(pytest.param(state, marks=pytest.mark.long) for state in ("unconfirmed", "settings")),
+]
 
 # What the page shows after each of its changes: whether it is confirmed, the customer's name, and how many items.
 WATCH = """() => {
@@ -201,6 +206,7 @@ def test_a_refused_key_is_shown(form: Form) -> None:
     form.fill("A voicemail", "confirmed")
 
 
+@pytest.mark.long
 def test_static_host_without_a_network(plain_host: str, browser: Browser) -> None:
     """On a plain file server the script plays in the worker, and needs no network once the page is there."""
     with browser.new_context() as context:
@@ -227,7 +233,7 @@ def test_the_pages_lead_to_each_other(demo_server: Server, browser: Browser) -> 
             expect(page.get_by_role("heading", level=1)).to_have_text("Support desk")
 
 
-@pytest.mark.parametrize("state", ["unconfirmed", "confirmed", "does not fit", "settings"])
+@pytest.mark.parametrize("state", STATES)
 def test_no_barriers(form: Form, axe: str, state: str) -> None:
     """No barrier is found by axe, on a phone and a desktop, light and dark, and nothing is too wide."""
     page = form.page

@@ -248,6 +248,7 @@ def test_packs_that_are_asked_for_later_are_kept_too(shop: Shop, page: Page) -> 
     expect_answer(page)
 
 
+@pytest.mark.long
 def test_an_older_release_goes_when_no_page_of_it_is_open(shop: Shop, page: Page) -> None:
     """Pages of two releases work side by side; what is kept of the older one is dropped after its last page."""
     shop.write_page({"worker": "./sw.js"})

@@ -49,6 +49,7 @@ def test_main_paths_on_a_second_origin_below_a_path(new_server: NewServer, new_t
     walk(tab, provider)
 
 
+@pytest.mark.long
 def test_main_paths_without_the_host(new_server: NewServer, provider: Provider, browser: Browser) -> None:
     """With its files kept, a page needs nothing of its host but the provider's answers."""
     server = new_server()
