@@ -68,6 +68,7 @@ def test_a_changed_module_is_seen_at_once(page: Page, folder: Path) -> None:
     assert console.complaints == []
 
 
+@pytest.mark.long
 def test_a_mistake_in_a_module_is_shown_until_it_is_mended(page: Page, folder: Path) -> None:
     """The page says which file and which line Python cannot read."""
     expect(page.locator("output")).to_have_text("Welcome", timeout=60_000)

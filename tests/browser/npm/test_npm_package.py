@@ -101,6 +101,7 @@ def test_an_app_that_vite_has_built(app: Path, page: Page, console: Console) -> 
     expect(page.locator("output")).to_have_text(GREETING, timeout=60_000)
 
 
+@pytest.mark.long
 def test_an_app_that_vite_serves(app: Path, page: Page, console: Console) -> None:
     """The development server gives the same, and loads the page again when its Python changes."""
     with dev_server(app) as url:
