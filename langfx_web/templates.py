@@ -18,7 +18,7 @@ from itertools import pairwise
 from operator import getitem
 from typing import Any, TypeAlias
 
-from langfx_web.errors import TemplateError
+from langfx_web.errors import InvalidArgumentError, TemplateError
 from langfx_web.messages import ComplexMessage, Message, Part, Text, ToolMessage, UserMessage
 
 _OPENING = re.compile(r"\\?\{[{%#]")
@@ -52,7 +52,7 @@ class Template:
             raise TemplateError(f"a template is made of a str, not of a {type(given).__name__}")
         self.text = inspect.cleandoc(given) if clean else given
         self.clean = clean
-        self.vars = dict(vars or {})
+        self.vars = dict(_by_name(vars)) if vars else {}
         self._pieces, self._paths = (_read if len(self.text) > MAX_KEPT else _read_once)(self.text)
 
     @staticmethod
@@ -79,7 +79,7 @@ class Template:
         sections of one role are one message. `template_variable_missing` names every path that leads nowhere,
         `template_invalid` a value that has no place in a text.
         """
-        values = {**self.vars, **vars} if vars else self.vars
+        values = {**self.vars, **_by_name(vars)} if vars else self.vars
         found = iter(self._found(values))
         sections = _Sections()
         for piece in self._pieces:
@@ -220,6 +220,15 @@ def _fields(value: Any) -> Mapping[str, Any]:
         return {field.name: field for field in dataclasses.fields(value)}
     fields = getattr(type(value), "model_fields", None)
     return fields if isinstance(fields, Mapping) else {}
+
+
+def _by_name(vars: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values as they are; `invalid_argument` where they have no names."""
+    if not isinstance(vars, Mapping):
+        raise InvalidArgumentError(
+            f"vars must be values by their names, not a {type(vars).__name__}", details={"option": "vars"}
+        )
+    return vars
 
 
 class _Sections:

@@ -27,6 +27,15 @@ class ParseLimits:
         self.max_depth = max_depth
         self.max_nodes = max_nodes
 
+    @staticmethod
+    def of(given: ParseLimits | None) -> ParseLimits:
+        """The limits that an option gives; those of every answer where it gives none."""
+        if given is not None and not isinstance(given, ParseLimits):
+            raise InvalidArgumentError(
+                f"parse_limits must be a ParseLimits, not a {type(given).__name__}", details={"option": "parse_limits"}
+            )
+        return given or DEFAULT_LIMITS
+
     def __repr__(self) -> str:
         return f"ParseLimits(max_chars={self.max_chars}, max_depth={self.max_depth}, max_nodes={self.max_nodes})"
 

@@ -236,7 +236,9 @@ def read_answer(
 
     `output_syntax`, `output_forbidden`, `output_name`, `output_mismatch` or `output_limit` where it holds none.
     """
-    return _named(protocol).read(text, Schema.of(schema), limits=parse_limits or DEFAULT_LIMITS)
+    if not isinstance(text, str):
+        raise InvalidArgumentError(f"an answer is a str, not a {type(text).__name__}", details={"option": "text"})
+    return _named(protocol).read(text, Schema.of(schema), limits=ParseLimits.of(parse_limits))
 
 
 _named = protocol

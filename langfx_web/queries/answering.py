@@ -57,12 +57,23 @@ class Repairs:
             raise InvalidArgumentError(
                 f"autofix must be an int of at least 0, not {self.autofix!r}", details={"option": "autofix"}
             )
+        if self.lm is not None:
+            refuse_other(self.lm, "autofix_lm")
 
     def request(self, error: MappingError) -> UserMessage:
         """What the model is told."""
         return UserMessage(
             f"That is not a valid {self.output_title}: {reason_of(error)}. "
             "Write the whole corrected value again and nothing else."
+        )
+
+
+def refuse_other(lm: object, option: str) -> None:
+    """`invalid_argument` for what is no model, such as the name of one."""
+    if not isinstance(lm, LanguageModel):
+        raise InvalidArgumentError(
+            f"{option} must be a model, such as lf.llms.Anthropic(…), not {type(lm).__name__}",
+            details={"option": option},
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from langfx_web.clock import SYSTEM_CLOCK
 from langfx_web.deadline import Bounded, deadline_after
+from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms import LanguageModel
 from langfx_web.messages import AIMessage
 from langfx_web.queries.answering import Reading, Repairs, answered
@@ -29,8 +30,12 @@ class Asking:
 
     def __post_init__(self) -> None:
         # Refused here, not at the first question.
-        Repairs(autofix=self.autofix)
+        Repairs(autofix=self.autofix, lm=self.autofix_lm)
         deadline_after(self.timeout, SYSTEM_CLOCK)
+        if self.postprocess_response is not None and not callable(self.postprocess_response):
+            raise InvalidArgumentError(
+                "postprocess_response must be a function of an AIMessage", details={"option": "postprocess_response"}
+            )
 
     @staticmethod
     def split(options: Mapping[str, Any]) -> tuple[Asking, dict[str, Any]]:

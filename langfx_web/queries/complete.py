@@ -65,6 +65,10 @@ async def complete(
     Nothing is asked where nothing is missing. Other options are those of a `Mapping`, and what is raised is that of a
     `query`.
     """
+    if not isinstance(partial, Partial):
+        raise InvalidArgumentError(
+            f"what is to be completed is an lf.Partial, not a {type(partial).__name__}", details={"option": "partial"}
+        )
     await pydantic_arrived()
     partial = typed(partial)
     completion = _Completion(partial, lm=model_of(lm), **options)

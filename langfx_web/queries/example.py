@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langfx_web.errors import InvalidValueError, SchemaMismatchError
+from langfx_web.errors import InvalidArgumentError, InvalidValueError, SchemaMismatchError
 from langfx_web.queries.marks import MISSING
 from langfx_web.schemas import Schema
 
@@ -53,6 +53,10 @@ class MappingExample:
 
 def checked(examples: Iterable[MappingExample], schema: Schema) -> list[MappingExample]:
     """The examples with their schemas and typed outputs; `invalid_example` names the index of one that is wrong."""
+    if not isinstance(examples, Iterable):
+        raise InvalidArgumentError(
+            f"examples must be a list of MappingExample, not a {type(examples).__name__}", details={"option": "examples"}
+        )
     return [_checked(example, index, schema) for index, example in enumerate(examples)]
 
 

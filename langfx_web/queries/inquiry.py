@@ -88,7 +88,7 @@ def inquiry(
         lm=model,
         schema=wanted if is_typed else None,
         protocol=way,
-        limits=parse_limits or DEFAULT_LIMITS,
+        limits=ParseLimits.of(parse_limits),
         sampling=sampling,
     )
     if wanted is None or not is_typed or native_structured_output:

@@ -12,7 +12,7 @@ from langfx_web.llms import LanguageModel, SamplingOptions, StreamChunk
 from langfx_web.llms.sampling import merge
 from langfx_web.llms.wrapper import Chunks, StreamWrapper
 from langfx_web.messages import AIMessage, Message
-from langfx_web.queries.answering import finished
+from langfx_web.queries.answering import finished, refuse_other
 from langfx_web.templates import Template
 
 Vars: TypeAlias = "collections.abc.Mapping[str, Any]"
@@ -114,7 +114,8 @@ class BoundedStream(StreamWrapper):
 
 
 def model_of(lm: LanguageModel | None) -> LanguageModel:
-    """The model, or `no_model`."""
+    """The model; `no_model` without one, `invalid_argument` for what is none."""
     if lm is None:
         raise InvalidArgumentError("no model was given: pass lm=…", code="no_model", details={"option": "lm"})
+    refuse_other(lm, "lm")
     return lm

@@ -10,7 +10,6 @@ from langfx_web.errors import InvalidValueError
 from langfx_web.llms import LanguageModel
 from langfx_web.messages import AIMessage, ComplexMessage, Message, SystemMessage, UserMessage
 from langfx_web.protocols import ParseLimits, ProtocolName, protocol
-from langfx_web.protocols.limits import DEFAULT_LIMITS
 from langfx_web.queries.answering import Reading, Repairs, answered
 from langfx_web.queries.example import MappingExample, checked
 from langfx_web.queries.langfunc import BoundedStream, LangFunc, Vars
@@ -59,7 +58,7 @@ class Mapping(LangFunc):
         self.examples = checked(examples, self.schema)
         self.context = context
         self.system_message = system_message
-        self.parse_limits = parse_limits or DEFAULT_LIMITS
+        self.parse_limits = ParseLimits.of(parse_limits)
         self.repairs = Repairs(autofix=autofix, lm=autofix_lm, output_title=self.labels.output_title)
         if preamble is not None:
             self.preamble = preamble

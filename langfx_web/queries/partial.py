@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -9,7 +10,7 @@ from langfx_web.errors import InvalidArgumentError, SchemaMismatchError
 from langfx_web.protocols import Protocol
 from langfx_web.queries.marks import MISSING
 from langfx_web.schemas import Schema
-from langfx_web.schemas.declared import fields
+from langfx_web.schemas.declared import fields, is_class
 from langfx_web.schemas.tree import MarkNode, ObjectNode
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -30,6 +31,8 @@ class Partial(Generic[Value]):
     __slots__ = ("given", "type")
 
     def __init__(self, type: type[Value], /, **given: Any) -> None:
+        if not isinstance(type, builtins.type) or not is_class(type):
+            raise _invalid("type", f"a partial object is one of a class with fields, not of {type!r}")
         known = {field.name: field for field in fields(type, ()) if not field.is_hidden}
         for name in given.keys() - known.keys():
             raise _invalid(name, f"{type.__name__} shows a model no field {name}; it has {', '.join(known)}")

@@ -133,3 +133,13 @@ async def test_a_bad_answer_is_like_that_of_a_query() -> None:
         await lf.complete(place, lm=lm)
     with pytest.raises(TypeError):
         await lf.complete(place, lm=lm, warmth=3)
+
+
+async def test_what_is_no_partial_object_is_refused() -> None:
+    """A whole object has nothing missing, and a type without fields can have none."""
+    lm = StaticResponse("oops")
+    with pytest.raises(InvalidArgumentError, match="not a dict"):
+        await lf.complete({"city": "Oslo"}, lm=lm)
+    with pytest.raises(InvalidArgumentError, match="one of a class with fields"):
+        lf.Partial(int)
+    assert lm.requests == []

@@ -258,3 +258,30 @@ async def test_a_mapping_error_says_what_failed_where_and_no_more() -> None:
     assert error.lm_response.text == answer
     with pytest.raises(MappingError, match=r"at character 15: '3\)'"):
         await lf.query("Where?", Point, lm=StaticResponse("Point(x=1, y=2 3)"))
+
+
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        ({"lm": "claude"}, "lm"),
+        ({"vars": ["a"]}, "vars"),
+        ({"examples": lf.MappingExample("a", 1)}, "examples"),
+        ({"parse_limits": {"max_depth": 3}}, "parse_limits"),
+        ({"autofix": 1, "autofix_lm": "claude"}, "autofix_lm"),
+        ({"postprocess_response": "strip"}, "postprocess_response"),
+    ],
+)
+async def test_options_of_another_kind_are_named_before_anything_is_sent(options: dict[str, Any], option: str) -> None:
+    """None of them costs a request, or surfaces as an error of something else."""
+    lm = StaticResponse("oops")
+    with pytest.raises(InvalidArgumentError) as raised:
+        await lf.query("How many?", int, **{"lm": lm, **options})
+    assert (raised.value.code, raised.value.details["option"]) == ("invalid_argument", option)
+    assert lm.requests == []
+
+
+@pytest.mark.parametrize("text", [None, b"1", 1])
+def test_only_a_text_is_read_as_an_answer(text: Any) -> None:
+    """Bytes are for the caller to decode."""
+    with pytest.raises(InvalidArgumentError, match="an answer is a str"):
+        lf.read_answer(text, int)
