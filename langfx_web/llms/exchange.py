@@ -54,8 +54,8 @@ class Decoder(Protocol):
         """The body has ended."""
 
 
-class Endpoint(Protocol):
-    """What an exchange needs of the model it is for."""
+class Access(Protocol):
+    """How a server is reached: where, with whose key, and how long it may take."""
 
     @property
     def host(self) -> str: ...
@@ -69,6 +69,10 @@ class Endpoint(Protocol):
     def connect_timeout(self) -> float | None: ...
     @property
     def idle_timeout(self) -> float | None: ...
+
+
+class Endpoint(Access, Protocol):
+    """What an exchange needs of the model it is for."""
 
     def build(self, request: ModelRequest, credential: Credential | None) -> Request:
         """The request as it is sent."""

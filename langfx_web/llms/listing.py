@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from langfx_web.clock import Clock
 from langfx_web.errors import LMProtocolError
-from langfx_web.llms.credentials import Credential, KeySource
+from langfx_web.llms.credentials import Credential
 from langfx_web.llms.delta import Delta, Finish
+from langfx_web.llms.exchange import Access
 from langfx_web.llms.request import ModelRequest
-from langfx_web.transport import Request, Send, Transport
+from langfx_web.transport import Request
 
 MAX_PAGES = 20
 
@@ -42,21 +42,8 @@ class ModelPage:
     following: Mapping[str, str] | None = None
 
 
-class Lister(Protocol):
+class Lister(Access, Protocol):
     """What a page needs of the model that asks for it."""
-
-    @property
-    def host(self) -> str: ...
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def transport(self) -> Transport | Send: ...
-    @property
-    def api_key(self) -> KeySource: ...
-    @property
-    def connect_timeout(self) -> float | None: ...
-    @property
-    def idle_timeout(self) -> float | None: ...
 
     def listing(self, query: Mapping[str, str], credential: Credential | None) -> Request:
         """The request for a page."""

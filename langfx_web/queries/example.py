@@ -55,7 +55,8 @@ def checked(examples: Iterable[MappingExample], schema: Schema) -> list[MappingE
     """The examples with their schemas and typed outputs; `invalid_example` names the index of one that is wrong."""
     if not isinstance(examples, Iterable):
         raise InvalidArgumentError(
-            f"examples must be a list of MappingExample, not a {type(examples).__name__}", details={"option": "examples"}
+            f"examples must be a list of MappingExample, not a {type(examples).__name__}",
+            details={"option": "examples"},
         )
     return [_checked(example, index, schema) for index, example in enumerate(examples)]
 
