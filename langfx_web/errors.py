@@ -34,11 +34,19 @@
         EmptyGenerationError          empty_generation
         MalformedGenerationError      malformed_generation
       ToolError
+        ToolNameTakenError            tool_name_taken
         ToolNotFoundError             tool_not_found
-        ToolArgumentError             tool_argument_invalid
+        ToolArgumentError             tool_arguments_invalid
+        ToolDeniedError               tool_denied
         ToolExecutionError            tool_failed
-        ToolOutputError               tool_output_invalid
-        ToolTimeoutError              tool_timeout
+          ToolOutputError             tool_output_invalid
+          ToolTimeoutError            tool_timeout
+      GateAnswerError                 gate_answer_invalid
+      GateDeclinedError               gate_declined
+      GateNotFoundError               gate_not_found
+      GateTimeoutError                gate_timeout
+      GateUnsupportedError            gate_unsupported
+      HookError                       hook_failed
       BudgetExceededError             budget_exceeded
       DeadlineExceededError           deadline_exceeded
       SessionClosedError              session_closed
@@ -459,6 +467,12 @@ class ToolError(LangfxError):
         self.tool = tool
 
 
+class ToolNameTakenError(ToolError, ValueError):
+    """Two tools have the same name where each name is one tool."""
+
+    default_code = "tool_name_taken"
+
+
 class ToolNotFoundError(ToolError):
     """No tool has the called name."""
 
@@ -468,7 +482,13 @@ class ToolNotFoundError(ToolError):
 class ToolArgumentError(ToolError):
     """The arguments do not fit the tool's input schema; `details["problems"]` lists `{type, path, message}`."""
 
-    default_code = "tool_argument_invalid"
+    default_code = "tool_arguments_invalid"
+
+
+class ToolDeniedError(ToolError):
+    """The call was not allowed, by a rule of the app or by a person; the tool did not run."""
+
+    default_code = "tool_denied"
 
 
 class ToolExecutionError(ToolError):
@@ -477,16 +497,52 @@ class ToolExecutionError(ToolError):
     default_code = "tool_failed"
 
 
-class ToolOutputError(ToolError):
+class ToolOutputError(ToolExecutionError):
     """The tool ran, but what it returned cannot be given to a model."""
 
     default_code = "tool_output_invalid"
 
 
-class ToolTimeoutError(ToolError):
+class ToolTimeoutError(ToolExecutionError):
     """The tool did not finish within its time limit and was cancelled."""
 
     default_code = "tool_timeout"
+
+
+class GateAnswerError(LangfxError, ValueError):
+    """An answer to a question of a turn does not fit what was asked; the question stays open."""
+
+    default_code = "gate_answer_invalid"
+
+
+class GateDeclinedError(LangfxError):
+    """Whoever was asked declined to answer; the message has their reason."""
+
+    default_code = "gate_declined"
+
+
+class GateNotFoundError(LangfxError):
+    """No question of that id is open: it was answered, has ended or never was."""
+
+    default_code = "gate_not_found"
+
+
+class GateTimeoutError(LangfxError, TimeoutError):
+    """A question of a turn was not answered in time."""
+
+    default_code = "gate_timeout"
+
+
+class GateUnsupportedError(LangfxError):
+    """A tool or hook asked a person where nobody can be asked."""
+
+    default_code = "gate_unsupported"
+
+
+class HookError(LangfxError):
+    """A function of the app that a turn calls on its way raised; its exception is the `__cause__`."""
+
+    default_code = "hook_failed"
 
 
 class BudgetExceededError(LangfxError):

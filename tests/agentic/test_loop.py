@@ -127,8 +127,8 @@ async def test_bad_calls_do_not_stop_good_ones() -> None:
     ends = {event.id: event.error_code for event in events if isinstance(event, ToolEnd)}
     assert ends == {
         "a": "tool_not_found",
-        "b": "tool_argument_invalid",
-        "c": "tool_argument_invalid",
+        "b": "tool_arguments_invalid",
+        "c": "tool_arguments_invalid",
         "d": "tool_failed",
         "e": None,
     }

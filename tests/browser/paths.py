@@ -40,7 +40,7 @@ def typed_tool(tab: Tab, provider: Provider) -> None:
     assert outcome.text == "It is 42."
     provider.play("path misfit", calls("add", '{"a": "two", "b": 40}'), says("Sorry."))
     (end,) = tab.turn("path misfit").of_type("tool_end")
-    assert (end["isError"], end["errorCode"]) == (True, "tool_argument_invalid")
+    assert (end["isError"], end["errorCode"]) == (True, "tool_arguments_invalid")
 
 
 def page_tool(tab: Tab, provider: Provider) -> None:

@@ -57,13 +57,13 @@ def test_python_exception_in_a_tool(tab: Tab, provider: Provider) -> None:
     ids=["wrong type", "missing", "extra", "cut", "deep list", "deep object"],
 )
 def test_bad_tool_arguments(tab: Tab, provider: Provider, arguments: str, request: pytest.FixtureRequest) -> None:
-    """The function is not called, the call ends with `tool_argument_invalid`, and the model can try again."""
+    """The function is not called, the call ends with `tool_arguments_invalid`, and the model can try again."""
     prompt = request.node.name
     provider.play(prompt, calls("add", arguments), says("I see."))
     outcome = tab.turn(prompt)
     assert outcome.of_type("tool_start") == []
     end = outcome.of_type("tool_end")[0]
-    assert (end["name"], end["isError"], end["errorCode"]) == ("add", True, "tool_argument_invalid")
+    assert (end["name"], end["isError"], end["errorCode"]) == ("add", True, "tool_arguments_invalid")
     assert outcome.text == "I see."
     assert tool_results(provider.bodies(prompt)[1])[0]["is_error"] is True
 

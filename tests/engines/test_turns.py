@@ -28,7 +28,7 @@ def test_wrong_arguments_are_told_to_the_model(tab: Tab, provider: Provider) -> 
     """Schemas are checked by pydantic in every engine."""
     provider.play("wrong", calls("add", '{"a": "two", "b": 1}'), says("I see."))
     outcome = tab.turn("wrong")
-    assert outcome.of_type("tool_end")[0]["errorCode"] == "tool_argument_invalid"
+    assert outcome.of_type("tool_end")[0]["errorCode"] == "tool_arguments_invalid"
     assert outcome.text == "I see."
 
 

@@ -159,7 +159,7 @@ def test_errors_have_their_facts() -> None:
     """Ours with code and details; what has no JSON form stays behind; a foreign one is internal."""
     error = ToolArgumentError("bad", tool="t", details={"problems": [], "object": object()})
     assert events.encode_error(error) == {
-        "code": "tool_argument_invalid",
+        "code": "tool_arguments_invalid",
         "name": "ToolArgumentError",
         "message": "bad",
         "retryable": False,
