@@ -1,8 +1,8 @@
-"""Anthropic text deltas from a loopback server to an iterator on the page, beside others in the same Chromium.
+"""Text deltas of the four wires from a loopback server to an iterator on the page, beside others in the same Chromium.
 
 Run by `build.py bench stream`. A sample is one answer of 20 000 deltas in bursts, read in a fresh worker after another
-one that warms up; every contender delivers the same texts. At last, deltas at the pace of a model carry the time when
-they were sent.
+one that warms up; every contender delivers the same texts, and those of one wire read the same bytes. At last, deltas
+at the pace of a model carry the time when they were sent.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 
 from tests.bench.lab import Lab, lab, main, rotated, spread
+from tests.bench.wires import WIRES, Answer
 from tests.browser.provider import SSE, Text, event, stream
 from worker.bundle.exchange import Exchange
 from worker.bundle.server import Route
@@ -20,10 +21,31 @@ PACED_DELTAS, PACE = 200, 0.01
 WORDS = ("The ", "order", " was", " sent", " on", " Thursday", ",\n", "and", ' "soon"', " Zoë", " will", " it. ")
 TEXTS = tuple(itertools.islice(itertools.cycle(WORDS), DELTAS))
 EXPECTED = {"count": DELTAS, "characters": len("".join(TEXTS))}
-CONTENDERS = ("langfx", "js", "batching_js", "ai_sdk", "langfx_turn")
-FIGURES = {"langfx": "delta", "langfx_turn": "turn_delta"}
+CONTENDERS = {
+    "langfx": ("langfx", "anthropic"),
+    "js": ("js", "anthropic"),
+    "batching_js": ("batching_js", "anthropic"),
+    "ai_sdk": ("ai_sdk", "anthropic"),
+    "langfx_turn": ("langfx_turn", "anthropic"),
+    "langfx_openai": ("langfx", "openai"),
+    "js_openai": ("js", "openai"),
+    "langfx_chat": ("langfx", "chat"),
+    "js_chat": ("js", "chat"),
+    "langfx_gemini": ("langfx", "gemini"),
+    "js_gemini": ("js", "gemini"),
+}
+"""Who reads what: the page's name of each, and the wire."""
+FIGURES = {
+    "langfx": "delta",
+    "langfx_turn": "turn_delta",
+    "langfx_openai": "openai_delta",
+    "langfx_chat": "chat_delta",
+    "langfx_gemini": "gemini_delta",
+}
+OTHER_WIRES = ("openai", "chat", "gemini")
 TARGETS = {
     "ratio_to_js": {"max": 1.5},
+    **{f"ratio_to_js_{wire}": {"max": 1.8} for wire in OTHER_WIRES},
     "speedup_over_ai_sdk": {"min": 8},
     "paced_latency_ms": {"max": 2},
 }
@@ -31,7 +53,8 @@ TARGETS = {
 
 def measured(options: argparse.Namespace) -> dict[str, float]:
     """Microseconds per delta of every contender, and what follows from them."""
-    routes = {"POST /bursts/v1/messages": _bursts(), "POST /paced/v1/messages": _paced}
+    routes = {f"POST /bursts/v1/{path}": _bursts(answer) for path, answer in WIRES.values()}
+    routes["POST /paced/v1/messages"] = _paced
     with lab("stream", {**routes, "GET /peer.js": _script(options.peer.read_bytes())}) as bench:
         samples = _rounds(bench, options.rounds)
         latencies = {name: bench.run("paced", name) for name in ("langfx", "js")}
@@ -39,6 +62,8 @@ def measured(options: argparse.Namespace) -> dict[str, float]:
     for name in CONTENDERS:
         figures |= spread(f"{FIGURES.get(name, f'{name}_delta')}", "us", samples[name])
     figures["ratio_to_js"] = round(figures["delta_us"] / figures["js_delta_us"], 3)
+    for wire in OTHER_WIRES:
+        figures[f"ratio_to_js_{wire}"] = round(figures[f"{wire}_delta_us"] / figures[f"js_{wire}_delta_us"], 3)
     figures["ratio_to_batching_js"] = round(figures["delta_us"] / figures["batching_js_delta_us"], 3)
     figures["speedup_over_ai_sdk"] = round(figures["ai_sdk_delta_us"] / figures["delta_us"], 2)
     figures |= spread("paced_latency", "ms", latencies["langfx"]) | spread("js_paced_latency", "ms", latencies["js"])
@@ -48,8 +73,8 @@ def measured(options: argparse.Namespace) -> dict[str, float]:
 def _rounds(bench: Lab, rounds: int) -> dict[str, list[float]]:
     samples: dict[str, list[float]] = {name: [] for name in CONTENDERS}
     for number in range(rounds):
-        for name in rotated(CONTENDERS, number):
-            found = bench.run("burst", name)
+        for name in rotated(tuple(CONTENDERS), number):
+            found = bench.run("burst", *CONTENDERS[name])
             milliseconds = found.pop("milliseconds")
             if found != EXPECTED:
                 raise SystemExit(f"{name} delivered {found}, not {EXPECTED}")
@@ -57,8 +82,8 @@ def _rounds(bench: Lab, rounds: int) -> dict[str, list[float]]:
     return samples
 
 
-def _bursts() -> Route:
-    events = [item for item in stream(Text(deltas=TEXTS)) if isinstance(item, bytes)]
+def _bursts(answer: Answer) -> Route:
+    events = list(answer(TEXTS))
     bursts = [b"".join(events[start : start + BURST]) for start in range(0, len(events), BURST)]
     return lambda exchange: exchange.stream(200, SSE, bursts)
 

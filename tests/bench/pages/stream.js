@@ -8,12 +8,12 @@ import { connect } from "/langfx-web.js";
  * @typedef {{texts(pace: string): AsyncIterable<string>, close(): void}} Contender
  */
 
-/** @type {Record<string, () => Promise<Contender>>} */
+/** By name, each for one wire. @type {Record<string, (wire: string) => Promise<Contender>>} */
 const contenders = {
-  async langfx() {
+  async langfx(wire) {
     const langfx = await connectOurs();
     return {
-      texts: (pace) => langfx.stream("bench_stream:texts", [pace]),
+      texts: (pace) => langfx.stream("bench_stream:texts", [wire, pace]),
       close: () => langfx.close(),
     };
   },
@@ -28,9 +28,9 @@ const contenders = {
       close: () => langfx.close(),
     };
   },
-  js: () => worker("/bench/stream_worker.js", (pace) => ({ url: `${location.origin}/${pace}/v1/messages` })),
-  batching_js: () =>
-    worker("/bench/stream_worker.js", (pace) => ({ url: `${location.origin}/${pace}/v1/messages`, batched: true })),
+  js: (wire) => worker("/bench/stream_worker.js", (pace) => ({ wire, base: `${location.origin}/${pace}/v1` })),
+  batching_js: (wire) =>
+    worker("/bench/stream_worker.js", (pace) => ({ wire, base: `${location.origin}/${pace}/v1`, batched: true })),
   ai_sdk: () => worker("/peer.js", (pace) => `${location.origin}/${pace}/v1`),
 };
 
@@ -65,9 +65,9 @@ async function* received(worker) {
   }
 }
 
-/** Milliseconds for one answer after another one that warms up, and what came. @param {string} name */
-export async function burst(name) {
-  const contender = await contenders[name]();
+/** Milliseconds for one answer after another one that warms up, and what came. @param {string} name @param {string} wire */
+export async function burst(name, wire) {
+  const contender = await contenders[name](wire);
   try {
     await read(contender.texts("bursts"));
     const started = performance.now();
@@ -80,7 +80,7 @@ export async function burst(name) {
 
 /** Milliseconds from each text, which is the time when it was sent, to the iterator. @param {string} name */
 export async function paced(name) {
-  const contender = await contenders[name]();
+  const contender = await contenders[name]("anthropic");
   try {
     const latencies = [];
     for await (const text of contender.texts("paced")) {
