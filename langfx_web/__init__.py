@@ -15,7 +15,7 @@ from langfx_web.bridge.page_credential import page_credential
 from langfx_web.deferred import deferred
 from langfx_web.durable import AgentSession, Turn, TurnResult
 from langfx_web.errors import LangfxError, MappingError
-from langfx_web.llms import LanguageModel, SamplingOptions, SamplingResult, StreamChunk
+from langfx_web.llms import LanguageModel, ModelSettings, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.messages import (
     PDF,
     AIMessage,
@@ -112,6 +112,7 @@ __all__ = [
     "Message",
     "Mime",
     "Modality",
+    "ModelSettings",
     "ParseLimits",
     "Partial",
     "QueryStream",

@@ -21,7 +21,7 @@ from langfx_web.agentic import (
 from langfx_web.durable import AgentSession, new_id
 from langfx_web.errors import BudgetExceededError, DeadlineExceededError, InvalidValueError, LangfxError
 from langfx_web.events import TurnEnd, TurnEvent
-from langfx_web.llms import LanguageModel
+from langfx_web.llms import Capabilities, LanguageModel, ModelChoice, Models
 from langfx_web.messages import AIMessage, Message, Part
 from langfx_web.stores import MemoryStore, Store
 from langfx_web.tools import MAX_TOOLS, Tool, ToolRegistry
@@ -37,7 +37,8 @@ class Agent(Action):
 
     `instructions` (a str, or several joined by a blank line) are the whole system message. `limits` bound each run:
     `lf.Limits()` by default. `store` is where `session()` keeps conversations unless told otherwise; without one, in
-    this object's own memory. `invalid_agent` or `invalid_tool` names what is wrong.
+    this object's own memory. `models` says what other models can do that a session may switch to: capabilities by id.
+    `invalid_agent` or `invalid_tool` names what is wrong.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Agent(Action):
         tools: Iterable[Tool] | Mapping[str, Tool] = (),
         limits: Limits | None = None,
         store: Store | None = None,
+        models: Models | None = None,
     ) -> None:
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise InvalidValueError(f"name: {name!r} is not 1 to 128 of A-Z a-z 0-9 . _ -", code="invalid_agent")
@@ -62,6 +64,7 @@ class Agent(Action):
             raise InvalidValueError(f"tools: an agent has at most {MAX_TOOLS}", code="invalid_agent")
         self._limits = limits or Limits()
         self._store = store
+        self._models = _checked(models)
 
     @property
     def name(self) -> str:
@@ -93,6 +96,11 @@ class Agent(Action):
         """Bounds of each run, as its author gave them."""
         return self._limits
 
+    @property
+    def models(self) -> Models:
+        """What is known of other models that a session may switch to, by id."""
+        return self._models
+
     def with_tools(self, tools: Iterable[Tool]) -> Agent:
         """The same agent with more tools; `invalid_tool` for a name it has already."""
         return self._copy(tools=self._tools.joined(tools))
@@ -109,6 +117,7 @@ class Agent(Action):
             "tools": self._tools,
             "limits": self._limits,
             "store": self._store,
+            "models": self._models,
         }
         return Agent(**options | changes)
 
@@ -155,14 +164,14 @@ class Agent(Action):
         id: str | None = None,
         *,
         store: Store | None = None,
-        model: str | None = None,
+        model: ModelChoice | None = None,
         instructions: str | Sequence[str] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> AgentSession:
         """A stored conversation with this agent: an existing one by its id, or a new one. No I/O until first used.
 
-        `model`, `instructions` and `context` (JSON for its tools) hold for the turns that this object starts. Every
-        tool must say whether it is `idempotent` (`invalid_tool`).
+        `model` (an id, `lf.ModelSettings` or the same as a mapping), `instructions` and `context` (JSON for its tools)
+        hold for the turns that this object starts. Every tool must say whether it is `idempotent` (`invalid_tool`).
         """
         for tool in self._tools:
             if tool.idempotent is None:
@@ -197,6 +206,15 @@ def _joined(instructions: str | Sequence[str] | None) -> str | None:
     if len(joined.encode("utf-8", "replace")) > MAX_INSTRUCTIONS:
         raise InvalidValueError("instructions: more than 64 KiB", code="invalid_agent")
     return joined or None
+
+
+def _checked(models: Models | None) -> Models:
+    try:
+        for known in (models := dict(models or {})).values():
+            Capabilities().updated(known)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InvalidValueError(f"models: {error}", code="invalid_agent") from error
+    return models
 
 
 def _answer(outcome: Outcome) -> AIMessage:

@@ -20,6 +20,7 @@
       LMError                         lm_error
         LMInputError                  invalid_request, insecure_url, mixed_content
           UnsupportedCapabilityError  unsupported_capability
+            UnsupportedSettingError   model_unsupported_effort, model_unsupported_fast, model_unsupported_ultrafast
           ModelNotFoundError          model_not_found
           ContextLimitError           context_limit
         AuthenticationError           authentication
@@ -373,6 +374,26 @@ class UnsupportedCapabilityError(LMInputError):
     """The request needs what this model or wire does not have; nothing was sent."""
 
     default_code = "unsupported_capability"
+
+
+class UnsupportedSettingError(UnsupportedCapabilityError):
+    """A session asked for what its model does not have: `.capability` is `effort`, `fast` or `ultrafast`.
+
+    `.supported` names what there is instead, as far as it is known.
+    """
+
+    default_code = "model_unsupported_effort"
+
+    def __init__(self, *, model: str, capability: str, supported: Sequence[str] = ()) -> None:
+        offered = f": it has {', '.join(supported)}" if supported else ""
+        super().__init__(
+            f"the model {model!r} does not support this {capability} setting{offered}",
+            code=f"model_unsupported_{capability}",
+            model=model,
+            details={"capability": capability, "supported": list(supported)},
+        )
+        self.capability = capability
+        self.supported = tuple(supported)
 
 
 class ModelNotFoundError(LMInputError):

@@ -214,9 +214,21 @@ export interface Agent {
   session(id?: string, options?: SessionOptions): Session;
 }
 
+/** What a session may switch of its agent's model; `model_unsupported_…` ends a turn whose model is known to lack it. */
+export interface ModelSettings {
+  id?: string;
+  /** A word of the provider's, such as "low"; "default" leaves it to the model. */
+  effort?: string;
+  /** The provider's fast lane. */
+  fast?: boolean;
+  /** The costlier one, which some models have; `fast` does not count then. */
+  ultrafast?: boolean;
+}
+
 /** They apply to the turns that this object starts. */
 export interface SessionOptions {
-  model?: string;
+  /** Another model of the same provider by its id, or what else to switch. */
+  model?: string | ModelSettings;
   instructions?: string | readonly string[];
   /** What tools get. */
   context?: { readonly [key: string]: Portable };

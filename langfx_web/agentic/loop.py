@@ -26,7 +26,7 @@ from langfx_web.errors import (
     LMTimeoutError,
 )
 from langfx_web.events import TextDelta, ThoughtDelta, TurnEvent
-from langfx_web.llms import LanguageModel
+from langfx_web.llms import LanguageModel, Models
 from langfx_web.messages import AIMessage, Message, SystemMessage, ToolCall
 from langfx_web.tools import ToolRegistry
 from langfx_web.usage import Usage, total
@@ -56,6 +56,10 @@ class AgentSetup(Protocol):
     @property
     def limits(self) -> Limits:
         """Bounds of a run, as the agent's author gave them."""
+
+    @property
+    def models(self) -> Models:
+        """What is known of other models that a session may switch to, by id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

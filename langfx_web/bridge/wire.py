@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[dict[str, tuple[type, ...]], dict[str, tuple[type, ...
         {**_ID, "agent": (str,), "session": (str, _NONE), "input": (str, list, dict)},
         {
             "messageId": (str, _NONE),
-            "model": (str, _NONE),
+            "model": (str, dict, _NONE),
             "instructions": (str, list, _NONE),
             "context": (dict, _NONE),
         },

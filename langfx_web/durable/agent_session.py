@@ -24,10 +24,10 @@ from langfx_web.durable.runner import Runner
 from langfx_web.durable.turn import Turn
 from langfx_web.errors import InvalidArgumentError, JournalInvalidError, NotPortableError
 from langfx_web.json_text import dumps, loads
+from langfx_web.llms import ModelChoice, ModelSettings
 from langfx_web.messages import Message
 from langfx_web.stores.base import Store
 
-MAX_MODEL = 1024
 MAX_INSTRUCTIONS = 64 * 1024
 
 
@@ -46,12 +46,12 @@ class AgentSession:
         store: Store,
         clock: Clock = SYSTEM_CLOCK,
         new_id: Callable[[str], str] = random_id,
-        model: str | None = None,
+        model: ModelChoice | None = None,
         instructions: str | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> None:
         self._settings = Settings(
-            model=_text("model", model, MAX_MODEL), instructions=_text("instructions", instructions, MAX_INSTRUCTIONS)
+            model=ModelSettings.of(model), instructions=_text("instructions", instructions, MAX_INSTRUCTIONS)
         )
         self._context = _copied(context)
         self._id = None if id is None else check_session_id(id)
@@ -73,7 +73,7 @@ class AgentSession:
         """
         id = self._new_id("msg_") if message_id is None else check_message_id(message_id)
         prompt = plain_prompt(input)
-        check_size(prompt, self._context, [self._settings.model, self._settings.instructions])
+        check_size(prompt, self._context, self._settings.instructions)
         submission = self._runner.prompt(id, prompt, context=self._context, settings=self._settings)
         return Turn(self._runner, submission)
 

@@ -21,6 +21,7 @@ from langfx_web.durable.records import (
 from langfx_web.errors import InvalidValueError, JournalInvalidError, JournalVersionError, JSONTextError
 from langfx_web.events import ErrorInfo
 from langfx_web.json_text import dumps, loads
+from langfx_web.llms import ModelSettings
 from langfx_web.messages import AIMessage, Part, codec
 from langfx_web.usage import Usage
 
@@ -77,7 +78,8 @@ def error_to_plain(error: ErrorInfo) -> dict[str, Any]:
 def _plain(record: Record) -> dict[str, Any]:
     match record:
         case Input():
-            settings = {"model": record.settings.model, "instructions": record.settings.instructions}
+            model = record.settings.model
+            settings = {"model": model and model.to_plain(), "instructions": record.settings.instructions}
             return {
                 "type": record.type,
                 "message_id": record.message_id,
@@ -166,6 +168,9 @@ class _Fields:
     def optional_object(self, key: str) -> dict[str, Any] | None:
         return None if self._plain.get(key) is None else self.object(key)
 
+    def value(self, key: str) -> Any:
+        return self._plain.get(key)
+
     def texts(self, key: str) -> tuple[str, ...]:
         items = self._of(key, list)
         if not all(isinstance(item, str) for item in items):
@@ -209,7 +214,7 @@ def _read_input(fields: _Fields) -> Input:
         "nonce": fields.text("nonce"),
         "context": fields.optional_object("context"),
         "settings": Settings(
-            model=settings.optional_text("model"), instructions=settings.optional_text("instructions")
+            model=ModelSettings.of(settings.value("model")), instructions=settings.optional_text("instructions")
         ),
     }
     match fields.text("type"):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from langfx_web.events import ErrorInfo
+from langfx_web.llms import ModelSettings
 from langfx_web.messages import AIMessage, Part
 from langfx_web.usage import Usage
 
@@ -17,7 +18,7 @@ from langfx_web.usage import Usage
 class Settings:
     """What a session object says about the turns it starts, stored with their inputs; None leaves it to the agent."""
 
-    model: str | None = None
+    model: ModelSettings | None = None
     instructions: str | None = None
 
 

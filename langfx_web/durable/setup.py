@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langfx_web.agentic import AgentSetup, Limits, of_a_turn
 from langfx_web.durable.records import Settings
 from langfx_web.json_text import dumps
-from langfx_web.llms import LanguageModel
+from langfx_web.llms import LanguageModel, Models
 from langfx_web.tools import ToolRegistry
 
 ATTEMPTS = 2
@@ -25,11 +25,15 @@ class TurnSetup:
     instructions: str | None
     tools: ToolRegistry
     limits: Limits
+    models: Models = field(default_factory=dict)
 
 
 def turn_setup(agent: AgentSetup, settings: Settings) -> TurnSetup:
-    """The agent with a session object's model and instructions, the limits of a turn, and one automatic retry."""
-    changes: dict[str, Any] = {} if settings.model is None else {"model": settings.model}
+    """The agent with a session object's model and instructions, the limits of a turn, and one automatic retry.
+
+    `UnsupportedSettingError` where the model is known to lack what the session asks for.
+    """
+    changes: dict[str, Any] = {} if settings.model is None else settings.model.changes(agent.lm, agent.models)
     if agent.lm.max_attempts is None:
         changes["max_attempts"] = ATTEMPTS
     return TurnSetup(

@@ -25,7 +25,7 @@ def put_start(journal: Journal, input: Input, agent: AgentSetup, *, session_id: 
     journal.put(
         TurnStart(
             message_id=input.message_id,
-            model=input.settings.model or agent.lm.model,
+            model=(input.settings.model and input.settings.model.id) or agent.lm.model,
             tools=fingerprint(agent.tools),
         ),
         message_id=input.message_id,

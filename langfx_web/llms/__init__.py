@@ -14,6 +14,7 @@ from langfx_web.llms.http import HTTPLanguageModel
 from langfx_web.llms.listing import ModelInfo
 from langfx_web.llms.request import Capabilities, ModelRequest, Prompt
 from langfx_web.llms.sampling import ChunkDelta, Sample, SamplingOptions, SamplingResult, StreamChunk
+from langfx_web.llms.settings import ModelChoice, Models, ModelSettings
 from langfx_web.llms.stream import ModelStream
 
 if TYPE_CHECKING:
@@ -49,9 +50,12 @@ __all__ = [
     "HTTPLanguageModel",
     "InMemoryCache",
     "LanguageModel",
+    "ModelChoice",
     "ModelInfo",
     "ModelRequest",
+    "ModelSettings",
     "ModelStream",
+    "Models",
     "OpenAI",
     "OpenAIChat",
     "Prompt",

@@ -36,6 +36,8 @@ class LanguageModel(ABC):
     provider: ClassVar[str] = "custom"
     declared: ClassVar[Capabilities] = Capabilities()
     replay_tags: ClassVar[frozenset[str]] = frozenset()
+    lanes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """The options that ask for a faster lane, by the lane's name: `fast`, `ultrafast`."""
 
     SETTINGS: ClassVar[frozenset[str]] = frozenset(
         {

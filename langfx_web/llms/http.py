@@ -25,6 +25,12 @@ from langfx_web.transport.timeouts import seconds
 MEANINGFUL_HEADERS = ("anthropic-beta", "anthropic-version", "openai-organization", "openai-project")
 """Headers that change what a request means, or on whose behalf it is made."""
 
+SERVICE_TIERS: Mapping[str, Mapping[str, Any]] = {
+    "fast": {"service_tier": "priority"},
+    "ultrafast": {"service_tier": "ultrafast"},
+}
+"""The lanes of the wires that call them service tiers."""
+
 
 class HTTPLanguageModel(LanguageModel):
     """A model that is one HTTP request away; a wire supplies `_encode`, `_decoder` and `_key_headers`.

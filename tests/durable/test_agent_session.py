@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from langfx_web.agent import Agent
 from langfx_web.agentic import Limits
 from langfx_web.durable import Accepted, TurnResult
 from langfx_web.errors import InputTooLargeError, InvalidArgumentError, InvalidValueError, JournalVersionError
 from langfx_web.events import TextDelta
-from langfx_web.llms import current_session_id
+from langfx_web.llms import ModelSettings, current_session_id
 from langfx_web.messages import AIMessage, Image, SystemMessage, Text, ToolCall, ToolMessage, UserMessage
 from langfx_web.stores import Batch, Creation, MemoryStore, Unique
 from langfx_web.testing import Echo, StaticSequence
@@ -151,6 +152,7 @@ async def test_wrong_session_ids(id: str) -> None:
     [
         ("model", "x" * 1025),
         ("model", 7),
+        ("model", {"effort": "very high"}),
         ("instructions", "x" * (64 * 1024 + 1)),
         ("context", {"a": object()}),
         ("context", {"a": float("nan")}),
@@ -178,6 +180,33 @@ async def test_settings_hold_for_the_object_that_gave_them() -> None:
     assert [context.context for context in scene.workshop.contexts] == [{"user": "u-1"}]
     starts = [record for record in (await scene.store.load("s")).records if b'"turn_start"' in record.data]
     assert [json.loads(record.data)["model"] for record in starts] == ["StaticSequence", "large", "StaticSequence"]
+
+
+async def test_durable_08_a_setting_that_the_model_lacks_ends_the_turn() -> None:
+    """An effort that the agent's `models` rule out ends each such turn with its code; nothing is sent, no tool runs."""
+    scene = Scene()
+    lm = StaticSequence(["unused", "unused"])
+    agent = Agent(lm=lm, models={"large": {"efforts": ["low"]}}, tools=scene.workshop.tools())
+    session = agent.session("s", store=scene.store, model={"id": "large", "effort": "max"})
+    for _ in range(2):
+        result = await session.prompt("a").result
+        assert result.stop_reason == "error"
+        assert result.error is not None
+        assert (result.error.code, result.error.retryable) == ("model_unsupported_effort", False)
+    assert (lm.requests, scene.workshop.ledger) == ([], [])
+
+
+async def test_settings_of_a_model_are_stored_with_the_prompt() -> None:
+    """As JSON, so that whoever runs the turn asks the model in the same way."""
+    scene = Scene()
+    lm = StaticSequence(["1", "2"])
+    agent = scene.agent(lm)
+    await scene.session(agent, model=ModelSettings("large", effort="low")).prompt("a").result
+    await scene.session(agent, model="large").prompt("b").result
+    records = [json.loads(record.data) for record in (await scene.store.load("s")).records]
+    stored = [record["settings"]["model"] for record in records if record["kind"] == "input"]
+    assert stored == [{"id": "large", "effort": "low"}, "large"]
+    assert [request.options.reasoning_effort for request in lm.requests] == ["low", None]
 
 
 async def test_a_tool_cannot_change_the_context() -> None:

@@ -24,6 +24,7 @@ from langfx_web.durable.records import (
 )
 from langfx_web.errors import JournalInvalidError, JournalVersionError
 from langfx_web.events import ErrorInfo
+from langfx_web.llms import ModelSettings
 from langfx_web.messages import AIMessage, Text, Thought, ToolCall
 from langfx_web.usage import Usage
 
@@ -37,7 +38,7 @@ RECORDS: list[Record] = [
         nonce="w:1",
         prompt={"role": "user", "parts": [{"type": "text", "text": "hi"}]},
         context={"user": [1, None, {"a": 0.5}]},
-        settings=Settings(model="fast", instructions="Be brief."),
+        settings=Settings(model=ModelSettings("fast"), instructions="Be brief."),
     ),
     Input(type="cancel", message_id="c", origin="w", nonce="w:2", target="m"),
     Input(type="cancel", message_id="c", origin="w", nonce="w:2"),

@@ -7,6 +7,7 @@ from langfx_web.agentic import Limits
 from langfx_web.durable.ids import new_id
 from langfx_web.durable.records import Settings
 from langfx_web.durable.setup import fingerprint, turn_setup
+from langfx_web.llms import ModelSettings
 from langfx_web.testing import Echo
 from langfx_web.tools import Tool, ToolRegistry
 
@@ -26,7 +27,10 @@ def a_tool(name: str = "pay", *, idempotent: bool, writes: bool | None = None) -
 def test_settings_go_over_the_agent() -> None:
     """A session object's model and instructions replace the agent's; everything else stays, the agent too."""
     agent = Agent(lm=Echo(max_attempts=1), name="a", instructions="Be kind.", limits=Limits(max_steps=3))
-    plain, special = turn_setup(agent, Settings()), turn_setup(agent, Settings(model="large", instructions="Be brief."))
+    plain, special = (
+        turn_setup(agent, Settings()),
+        turn_setup(agent, Settings(model=ModelSettings("large"), instructions="Be brief.")),
+    )
     assert (plain.lm, plain.instructions, plain.name, plain.tools) == (agent.lm, "Be kind.", "a", agent.tools)
     assert (special.lm.model, special.instructions, agent.lm.model) == ("large", "Be brief.", "Echo")
     assert plain.limits == special.limits == Limits(max_steps=3, max_tool_calls=200)

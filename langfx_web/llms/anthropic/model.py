@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms.anthropic.decode import AnthropicDecoder
@@ -32,6 +32,7 @@ class Anthropic(HTTPLanguageModel):
     provider = "anthropic"
     declared = Capabilities(audio=False, video=False, candidates=False)
     replay_tags = OWN_REPLAYS
+    lanes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"fast": {"extras": {"speed": "fast"}}}
     media = frozenset({"image", "pdf"})
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth", "betas", "browser_access", "prompt_caching"}
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms.exchange import Decoder
-from langfx_web.llms.http import HTTPLanguageModel, json_body
+from langfx_web.llms.http import SERVICE_TIERS, HTTPLanguageModel, json_body
 from langfx_web.llms.openai.decode import ResponsesDecoder
 from langfx_web.llms.openai.encode import body
 from langfx_web.llms.openai.items import REPLAY_TAG
@@ -27,6 +27,7 @@ class OpenAI(HTTPLanguageModel):
     provider = "openai"
     declared = Capabilities(audio=False, video=False, candidates=False)
     replay_tags = frozenset({REPLAY_TAG})
+    lanes = SERVICE_TIERS
     media = frozenset({"image", "pdf"})
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth", "organization", "project"}
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms.exchange import Decoder
-from langfx_web.llms.http import HTTPLanguageModel, json_body
+from langfx_web.llms.http import SERVICE_TIERS, HTTPLanguageModel, json_body
 from langfx_web.llms.openai_chat.choice import REPLAY_TAG
 from langfx_web.llms.openai_chat.decode import ChatDecoder
 from langfx_web.llms.openai_chat.encode import body
@@ -28,6 +28,7 @@ class OpenAIChat(HTTPLanguageModel):
     provider = "openai_chat"
     declared = Capabilities(pdf=False, audio=False, video=False)
     replay_tags = frozenset({REPLAY_TAG})
+    lanes = SERVICE_TIERS
     media = frozenset({"image"})
     SETTINGS = HTTPLanguageModel.SETTINGS | {"auth", "profile", "think_tags"}
 
