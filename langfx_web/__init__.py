@@ -2,8 +2,8 @@
 
     import langfx_web as lf
 
-The names below are the front door; every one lives in the room whose name it suggests. Those of typed answers
-and of the fakes are read when they are first used.
+The names below are the front door; every one lives in the room whose name it suggests. Those of typed answers,
+of the fakes and of tracing are read when they are first used.
 """
 
 from typing import TYPE_CHECKING
@@ -40,6 +40,7 @@ from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web import testing
+    from langfx_web.observation import Observer
     from langfx_web.protocols import ParseLimits, read_answer
     from langfx_web.queries import (
         MISSING,
@@ -70,6 +71,7 @@ __getattr__ = deferred(
         "LfQuery": "langfx_web.queries",
         "Mapping": "langfx_web.queries",
         "MappingExample": "langfx_web.queries",
+        "Observer": "langfx_web.observation",
         "ParseLimits": "langfx_web.protocols",
         "Partial": "langfx_web.queries",
         "QueryStream": "langfx_web.queries",
@@ -113,6 +115,7 @@ __all__ = [
     "Mime",
     "Modality",
     "ModelSettings",
+    "Observer",
     "ParseLimits",
     "Partial",
     "QueryStream",

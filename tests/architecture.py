@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("usage",),
     ("messages",),
     ("events",),
-    ("templates", "schemas", "transport", "stores"),
+    ("templates", "schemas", "transport", "stores", "observation"),
     ("protocols", "tools"),
     ("llms",),
     ("queries",),
