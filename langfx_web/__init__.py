@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from langfx_web import llms, stores
 from langfx_web.agent import Agent
-from langfx_web.agentic import Action, Limits, Session, TraceNode
+from langfx_web.agentic import Action, Limits, Session
 from langfx_web.bridge.page_credential import page_credential
 from langfx_web.deferred import deferred
 from langfx_web.durable import AgentSession, Turn, TurnResult
@@ -40,6 +40,8 @@ from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web import testing
+    from langfx_web.agentic import Budget
+    from langfx_web.events import LogEntry, Progress, TraceNode, UsageSummary
     from langfx_web.observation import Observer
     from langfx_web.protocols import ParseLimits, read_answer
     from langfx_web.queries import (
@@ -67,15 +69,20 @@ __getattr__ = deferred(
         "MISSING": "langfx_web.queries",
         "RAISE": "langfx_web.queries",
         "BatchItem": "langfx_web.queries",
+        "Budget": "langfx_web.agentic",
         "LangFunc": "langfx_web.queries",
         "LfQuery": "langfx_web.queries",
+        "LogEntry": "langfx_web.events",
         "Mapping": "langfx_web.queries",
         "MappingExample": "langfx_web.queries",
         "Observer": "langfx_web.observation",
         "ParseLimits": "langfx_web.protocols",
         "Partial": "langfx_web.queries",
+        "Progress": "langfx_web.events",
         "QueryStream": "langfx_web.queries",
         "Template": "langfx_web.templates",
+        "TraceNode": "langfx_web.events",
+        "UsageSummary": "langfx_web.events",
         "complete": "langfx_web.queries",
         "describe": "langfx_web.queries",
         "parse": "langfx_web.queries",
@@ -100,6 +107,7 @@ __all__ = [
     "AgentSession",
     "Audio",
     "BatchItem",
+    "Budget",
     "CachePoint",
     "ComplexMessage",
     "Image",
@@ -108,6 +116,7 @@ __all__ = [
     "LanguageModel",
     "LfQuery",
     "Limits",
+    "LogEntry",
     "Mapping",
     "MappingError",
     "MappingExample",
@@ -118,6 +127,7 @@ __all__ = [
     "Observer",
     "ParseLimits",
     "Partial",
+    "Progress",
     "QueryStream",
     "SamplingOptions",
     "SamplingResult",
@@ -139,6 +149,7 @@ __all__ = [
     "TurnResult",
     "Unknown",
     "Usage",
+    "UsageSummary",
     "UserMessage",
     "Video",
     "complete",

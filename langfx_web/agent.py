@@ -11,8 +11,8 @@ from langfx_web.agentic import (
     Action,
     Limits,
     Loop,
-    Outcome,
     Place,
+    RunEnd,
     Session,
     error_info,
     of_one_run,
@@ -217,7 +217,7 @@ def _checked(models: Models | None) -> Models:
     return models
 
 
-def _answer(outcome: Outcome) -> AIMessage:
+def _answer(outcome: RunEnd) -> AIMessage:
     reason = outcome.stop_reason
     if reason == "end_turn" and outcome.message is not None:
         return outcome.message.replace(usage=outcome.usage)

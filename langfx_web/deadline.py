@@ -60,14 +60,21 @@ class Bounded:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        late = self.ended(error)
+        if late is not None:
+            raise late from late.__cause__
+
+    def ended(self, error: BaseException | None) -> DeadlineExceededError | None:
+        """The block is over, with an error or without: what comes out instead, where it was the deadline."""
         if self._timer is not None:
             self._timer.cancel()
         if not self._expired or self._task is None or self._task.uncancel() > self._before:
-            return
-        if kind is None or issubclass(kind, asyncio.CancelledError):
-            raise _passed() from None
-        if issubclass(kind, Exception):
-            raise _passed() from error
+            return None
+        if error is not None and not isinstance(error, (Exception, asyncio.CancelledError)):
+            return None
+        late = _passed()
+        late.__cause__ = error if isinstance(error, Exception) else None
+        return late
 
     def _wait(self, left: float) -> None:
         self._timer = self._clock.call_later(min(left, LONGEST_WAIT), self._look)

@@ -108,4 +108,4 @@ async def test_an_agent_is_an_action() -> None:
     async with lf.Session() as session:
         assert await agent.invoke(session, prompt="x") == "ok"
         assert [node.name for node in session.root.walk()] == ["Session", "Agent:helper"]
-        assert session.usage.total_tokens == 2
+        assert session.usage.usage.total_tokens == 2

@@ -1,28 +1,37 @@
 """The bounded loop, sessions and actions.
 
-May import layers 0 to 6. Read `loop.py` first; clock, ids and recorder are handed in.
+May import layers 0 to 6. Read `loop.py` first; clock, ids and recorder are handed in. What a run without a budget does
+not need is read at first use.
 """
+
+from typing import TYPE_CHECKING
 
 from langfx_web.agentic.action import Action
 from langfx_web.agentic.batch import Place
 from langfx_web.agentic.limits import Limits, of_a_turn, of_one_run
-from langfx_web.agentic.loop import AgentSetup, Loop, Outcome, opening
+from langfx_web.agentic.loop import AgentSetup, Loop, RunEnd, opening
 from langfx_web.agentic.recorder import NullRecorder, PlannedCall, Recorder
 from langfx_web.agentic.session import Session
-from langfx_web.agentic.trace import TraceNode, error_info
+from langfx_web.agentic.trace import error_info
+from langfx_web.deferred import deferred
+
+if TYPE_CHECKING:
+    from langfx_web.agentic.budget import Budget
+
+__getattr__ = deferred(__name__, {"Budget": "langfx_web.agentic.budget"})
 
 __all__ = [
     "Action",
     "AgentSetup",
+    "Budget",
     "Limits",
     "Loop",
     "NullRecorder",
-    "Outcome",
     "Place",
     "PlannedCall",
     "Recorder",
+    "RunEnd",
     "Session",
-    "TraceNode",
     "error_info",
     "of_a_turn",
     "of_one_run",

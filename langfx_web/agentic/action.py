@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, dataclass_transform
+from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from langfx_web.agentic.session import Session
 from langfx_web.llms import LanguageModel
+
+if TYPE_CHECKING:
+    from langfx_web.agentic.budget import Budget
 
 
 @dataclass_transform(frozen_default=True)
@@ -39,19 +42,20 @@ class Action(ABC):
         *,
         lm: LanguageModel | None = None,
         timeout: float | None = None,
+        budget: Budget | None = None,
+        metadata: Mapping[str, Any] | None = None,
         **inputs: Any,
     ) -> Any:
         """Run the action in a session, or in one made for this run.
 
-        The nearest model wins; `timeout` (seconds) can only be earlier than the session's own deadline.
+        The nearest model wins; `timeout` (seconds) and `budget` can only be less than what the session has left.
+        `metadata` is shown in the trace. `inputs` go to `call`.
         """
-        if session is not None:
-            return await self._run(session, lm, timeout, inputs)
-        async with Session(lm=lm, timeout=timeout) as own:
-            return await self._run(own, None, None, inputs)
+        if session is None:
+            async with Session() as own:
+                return await self._run(own, inputs, lm=lm, timeout=timeout, budget=budget, metadata=metadata)
+        return await self._run(session, inputs, lm=lm, timeout=timeout, budget=budget, metadata=metadata)
 
-    async def _run(
-        self, session: Session, lm: LanguageModel | None, timeout: float | None, inputs: Mapping[str, Any]
-    ) -> Any:
-        async with session.branch("action", self.action_name, lm=lm, timeout=timeout) as view:
+    async def _run(self, session: Session, inputs: Mapping[str, Any], **bounds: Any) -> Any:
+        async with session.branch("action", self.action_name, **bounds) as view:
             return await self.call(view, **inputs)

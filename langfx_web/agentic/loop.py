@@ -63,7 +63,7 @@ class AgentSetup(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class RunEnd:
     """How a run ended: the stop reason, its cost, the last message, and the error behind `error` and `refused`."""
 
     stop_reason: str
@@ -91,7 +91,7 @@ class Loop:
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self.transcript = list(transcript)
-        self.outcome: Outcome | None = None
+        self.outcome: RunEnd | None = None
         self._agent = agent
         self._lm = lm
         self._limits = limits
@@ -262,7 +262,7 @@ class Loop:
             self.transcript.append(result_message(planned, CUT_CALL, is_error=True))
 
     def _end(self, stop_reason: str, error: LangfxError | None = None) -> None:
-        self.outcome = Outcome(stop_reason=stop_reason, usage=total(self._usages), message=self._message, error=error)
+        self.outcome = RunEnd(stop_reason=stop_reason, usage=total(self._usages), message=self._message, error=error)
 
 
 def opening(agent: AgentSetup, *messages: Message) -> list[Message]:

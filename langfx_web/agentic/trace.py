@@ -1,64 +1,94 @@
-"""What happened in a session, as a tree for people."""
+"""What happens in a session, while it happens: nodes that are written to, and the bounds of their tree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
+from langfx_web.deferred import later
 from langfx_web.errors import LangfxError, TraceFullError
 from langfx_web.events import ErrorInfo
-from langfx_web.usage import Usage, total
+from langfx_web.masking import masked
+from langfx_web.messages import AIMessage, Message, Modality, Text
+from langfx_web.usage import Usage
+
+if TYPE_CHECKING:
+    from langfx_web.events import trace as values
+    from langfx_web.events.trace import Kind, Progress, Status, TraceNode
+else:
+    values = later("langfx_web.events.trace")
+
+_numbers = count(1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceNode:
-    """One invocation or query, frozen at the moment it was looked at.
-
-    `status` is `running`, `ok`, `error` or `cancelled`. `usage` is that of the node's own requests: sum by walking.
-    """
-
-    id: str
-    parent_id: str | None
-    kind: str
-    name: str
-    status: str
-    started_at: datetime
-    ended_at: datetime | None = None
-    error: ErrorInfo | None = None
-    usage: Usage | None = None
-    children: tuple[TraceNode, ...] = ()
-
-    def walk(self) -> Iterator[TraceNode]:
-        """This node and all below it, in the order they began."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-
-@dataclass(slots=True, kw_only=True)
 class OpenNode:
-    """A node that is still written to."""
+    """A node that is still written to; the fields are those of a `TraceNode`."""
 
-    id: str
-    parent_id: str | None
-    kind: str
-    name: str
-    started_at: datetime
-    status: str = "running"
-    ended_at: datetime | None = None
-    error: ErrorInfo | None = None
-    usage: Usage | None = None
-    children: list[OpenNode] = field(default_factory=list)
+    __slots__ = (
+        "cached",
+        "children",
+        "ended_at",
+        "error",
+        "id",
+        "kind",
+        "metadata",
+        "name",
+        "parent_id",
+        "progress",
+        "repairs",
+        "request",
+        "requests",
+        "response",
+        "result",
+        "started_at",
+        "status",
+        "usage",
+    )
 
-    def end(self, status: str, at: datetime, *, error: BaseException | None = None) -> None:
-        """Close the node."""
-        self.status, self.ended_at = status, at
-        self.error = None if error is None else error_info(error)
+    def __init__(self, id: str, parent_id: str | None, kind: Kind, name: str, started_at: datetime) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.kind = kind
+        self.name = name
+        self.started_at = started_at
+        self.status: Status = "running"
+        self.ended_at: datetime | None = None
+        self.error: ErrorInfo | None = None
+        self.usage: Usage | None = None
+        self.requests = 0
+        self.cached = 0
+        self.request: tuple[Message, ...] | None = None
+        self.response: AIMessage | None = None
+        self.result: Any = None
+        self.repairs = 0
+        self.metadata: dict[str, Any] = {}
+        self.progress: Progress | None = None
+        self.children: list[OpenNode] = []
 
-    def frozen(self) -> TraceNode:
-        """The node and all below it as they are now."""
-        return TraceNode(
+    def spend(self, usage: Usage | None) -> None:
+        """Count the cost of a request of this node, None where it is not known."""
+        if usage is not None:
+            self.usage = usage if self.usage is None else self.usage + usage
+
+    def end(self, at: datetime, error: BaseException | None, *, cancelled: bool = False) -> None:
+        """Close the node, as what ended its work says."""
+        self.ended_at = at
+        self.status = "cancelled" if cancelled else "ok" if error is None else "error"
+        self.error = None if error is None or cancelled else error_info(error)
+
+    def walk(self) -> Iterator[OpenNode]:
+        """This node and all below it, each before its children."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.children))
+
+    def shallow(self, children: tuple[TraceNode, ...] = ()) -> TraceNode:
+        """The node as it is now, with these children."""
+        return values.TraceNode(
             id=self.id,
             parent_id=self.parent_id,
             kind=self.kind,
@@ -68,34 +98,69 @@ class OpenNode:
             ended_at=self.ended_at,
             error=self.error,
             usage=self.usage,
-            children=tuple(child.frozen() for child in self.children),
+            requests=self.requests,
+            cached=self.cached,
+            request=self.request,
+            response=self.response,
+            result=self.result,
+            repairs=self.repairs,
+            metadata=values.read_only(self.metadata),
+            progress=self.progress,
+            children=children,
         )
+
+    def frozen(self) -> TraceNode:
+        """The node and all below it as they are now."""
+        done: dict[str, TraceNode] = {}
+        # Backwards, each node comes after its children; trees may be deeper than a browser's stack.
+        for node in reversed(list(self.walk())):
+            done[node.id] = node.shallow(tuple(done.pop(child.id) for child in node.children))
+        return done[self.id]
 
 
 class Trace:
     """A bounded tree of nodes; the node over the bound is refused (`trace_full`) before its work starts."""
 
-    def __init__(self, name: str, at: datetime, *, max_nodes: int = 10_000) -> None:
-        self.root = OpenNode(id="s1", parent_id=None, kind="session", name=name, started_at=at)
+    def __init__(self, at: datetime, *, max_nodes: int, metadata: Mapping[str, Any] | None = None) -> None:
+        self.root = OpenNode(f"s{next(_numbers)}", None, "session", "Session", at)
+        self.root.metadata.update(metadata or {})
         self._left = max_nodes
 
-    def open(self, parent: OpenNode, kind: str, name: str, at: datetime) -> OpenNode:
-        """Begin a node below `parent`; its id says where it stands."""
+    def open(self, parent: OpenNode, kind: Kind, name: str, at: datetime, *, letter: str | None = None) -> OpenNode:
+        """Begin a node below `parent`; its id says where it stands, as the letter of its kind and its number."""
         if self._left <= 0:
             raise TraceFullError("the session's trace is full: use a session per task, or a larger max_nodes")
         self._left -= 1
-        number = len(parent.children) + 1
-        node = OpenNode(id=f"{parent.id}/{kind[0]}{number}", parent_id=parent.id, kind=kind, name=name, started_at=at)
+        node = OpenNode(f"{parent.id}/{letter or kind[0]}{len(parent.children) + 1}", parent.id, kind, name, at)
         parent.children.append(node)
         return node
 
-    def usage(self) -> Usage | None:
-        """The cost of all requests so far."""
-        return total(node.usage for node in self.root.frozen().walk() if node.usage is not None)
+
+def answer_without_bytes(answer: AIMessage) -> AIMessage:
+    """An answer as a trace keeps it: without bytes, and without what was made of it."""
+    if answer.source is not None or answer.result is not None:
+        answer = answer.replace(result=None, source=None)
+    return without_bytes((answer,))[0]  # type: ignore[return-value]  # the same kind of message
+
+
+def without_bytes(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Messages as a trace keeps them: what has bytes is named instead."""
+    return tuple(
+        message.replace(parts=[_named(part) for part in message.parts])
+        if any(isinstance(part, Modality) and part.data is not None for part in message.parts)
+        else message
+        for message in messages
+    )
+
+
+def _named(part: Any) -> Any:
+    if not isinstance(part, Modality) or part.data is None:
+        return part
+    return Text(f"[{part.mime_type or type(part).__name__.lower()}, {len(part.data)} bytes]")
 
 
 def error_info(error: BaseException) -> ErrorInfo:
     """An exception as a value: its class, text, code and whether trying again can help."""
     if isinstance(error, LangfxError):
         return ErrorInfo(name=type(error).__name__, message=error.message, code=error.code, retryable=error.retryable)
-    return ErrorInfo(name=type(error).__name__, message=str(error), code="error", retryable=False)
+    return ErrorInfo(name=type(error).__name__, message=masked(str(error)), code="error", retryable=False)

@@ -1,8 +1,12 @@
 """Everything that a turn, a run or a query produces while it happens.
 
-May import layers 0 and 1. `turn.py` and `query.py` have the events, `plain.py` their plain form.
+May import layers 0 and 1. `turn.py` and `query.py` have the events, `plain.py` their plain form; `trace.py` has what a
+session shows of itself, and is read at first use.
 """
 
+from typing import TYPE_CHECKING
+
+from langfx_web.deferred import deferred
 from langfx_web.events.plain import EVENTS, decode, encode, encode_error, has_texts_only
 from langfx_web.events.query import (
     FieldEnd,
@@ -34,6 +38,13 @@ from langfx_web.events.turn import (
     TurnStart,
 )
 
+if TYPE_CHECKING:
+    from langfx_web.events.trace import LogEntry, Progress, TraceNode, UsageSummary
+
+__getattr__ = deferred(
+    __name__, dict.fromkeys(("LogEntry", "Progress", "TraceNode", "UsageSummary"), "langfx_web.events.trace")
+)
+
 __all__ = [
     "EVENTS",
     "ErrorInfo",
@@ -42,10 +53,12 @@ __all__ = [
     "GenerationCancelled",
     "GenerationComplete",
     "GenerationFailed",
+    "LogEntry",
     "ObjectEnd",
     "ObjectStart",
     "ParsingFailed",
     "PartialObject",
+    "Progress",
     "QueryEvent",
     "StringFieldDelta",
     "TerminalEvent",
@@ -57,9 +70,11 @@ __all__ = [
     "ToolCallStart",
     "ToolEnd",
     "ToolStart",
+    "TraceNode",
     "TurnEnd",
     "TurnEvent",
     "TurnStart",
+    "UsageSummary",
     "ValueEvent",
     "decode",
     "encode",

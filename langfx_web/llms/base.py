@@ -9,7 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.errors import InvalidArgumentError, LangfxError, UnsupportedCapabilityError
@@ -22,6 +22,9 @@ from langfx_web.llms.sampling import Sample, SamplingOptions, SamplingResult, St
 from langfx_web.llms.stream import Attempts, Deltas, ModelStream
 from langfx_web.messages import AIMessage, Modality, ToolChoice, ToolDeclaration
 from langfx_web.transport.timeouts import seconds
+
+Sending: TypeAlias = Callable[[ModelRequest], None]
+"""What is told of a request before it is sent."""
 
 
 class LanguageModel(ABC):
@@ -68,6 +71,7 @@ class LanguageModel(ABC):
     replays: frozenset[str]
     clock: Clock
     options: SamplingOptions
+    _watchers: tuple[Sending, ...] = ()
 
     def __init__(
         self,
@@ -218,6 +222,20 @@ class LanguageModel(ABC):
         twin.options = self.options.merged(changes)
         return twin
 
+    def watched(self, sending: Sending) -> Self:
+        """The same model, cache included, that tells `sending` of each request before it is sent, retries too.
+
+        What `sending` raises comes out in place of an answer, and that request is not sent.
+        """
+        twin = copy.copy(self)
+        twin._watchers = (*self._watchers, sending)
+        return twin
+
+    def tell_sending(self, request: ModelRequest) -> None:
+        """A request is about to be sent; for the wires that send one more than once."""
+        for sending in self._watchers:
+            sending(request)
+
     def _set(self, **settings: Any) -> None:
         for name, value in settings.items():
             setattr(self, name, self._checked(name, value))
@@ -280,7 +298,9 @@ class LanguageModel(ABC):
 
     def _start(self, request: ModelRequest) -> Deltas:
         check(request, self.capabilities)
-        return self._stream(shown(request, self._lacks))
+        request = shown(request, self._lacks)
+        self.tell_sending(request)
+        return self._stream(request)
 
     def _lacks(self, part: Modality) -> str | None:
         """What the model would need to be shown a part, and does not have: a capability, unless a wire knows more."""

@@ -80,6 +80,9 @@ class Endpoint(Access, Protocol):
     def decoder(self) -> Decoder:
         """A reader for one answer."""
 
+    def tell_sending(self, request: ModelRequest) -> None:
+        """The request is about to be sent once more."""
+
 
 class HTTPExchange:
     """One attempt: iterates lists of deltas, one list per network chunk that brought any."""
@@ -193,6 +196,7 @@ class HTTPExchange:
             error.request_id = error.request_id or request_id
             if not (await self._has_new_key(error) or self._drops_thoughts(error)):
                 raise error
+            self._model.tell_sending(self._request)
             self._first.append(Resent())
 
     async def _send(self) -> Response:

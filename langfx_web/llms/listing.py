@@ -70,6 +70,9 @@ class PageEndpoint:
         """The request for the page; nothing is asked of a model."""
         return self._model.listing(self._query, credential)
 
+    def tell_sending(self, request: ModelRequest) -> None:
+        """Nothing is asked of a model, so nobody counts it."""
+
     def decoder(self) -> PageEndpoint:
         """A reader for the body, empty again for each attempt."""
         self.page, self._listed = None, []
