@@ -38,6 +38,9 @@ LATE_IMPORTS = {
 }
 """The only imports inside functions, each of a third-party package that most users never need."""
 
+ONE_DOOR = {("llms", "stores"): "llms/store_cache.py"}
+"""What one room may use of another in one module only: models know a store as the place of their cache."""
+
 JAVASCRIPT_MODULES = frozenset({"transport/browser.py", "stores/indexeddb.py", "bridge/entry.py"})
 JAVASCRIPT_NAMES = frozenset({"js", "pyodide", "pyodide_js"})
 IMPORTLIB_MODULES = frozenset(
@@ -159,6 +162,8 @@ def _direction(file: str, item: Import) -> Iterator[str]:
         yield f"{file}:{item.line}: imports the front door [imports point down]"
     elif theirs != mine and _layer(theirs) >= _layer(mine):
         yield f"{file}:{item.line}: {mine} imports {theirs} [imports point down]"
+    elif ONE_DOOR.get((mine, theirs), file) != file:
+        yield f"{file}:{item.line}: {mine} imports {theirs} [some rooms have one door]"
 
 
 def _text_running(file: str, tree: ast.Module) -> Iterator[str]:

@@ -59,7 +59,11 @@ def _made_up(tmp_path: Path, files: dict[str, str]) -> list[str]:
 
 def test_a_sound_package_passes(tmp_path: Path) -> None:
     """The made-up package itself is fine, so that what the next test finds is what it broke."""
-    assert _made_up(tmp_path, {"llms/base.py": "from langfx_web.messages.parts import Text\n"}) == []
+    files = {
+        "llms/base.py": "from langfx_web.messages.parts import Text\n",
+        "llms/store_cache.py": "import langfx_web.stores\n",
+    }
+    assert _made_up(tmp_path, files) == []
 
 
 def test_each_rule_is_enforced(tmp_path: Path) -> None:
@@ -80,6 +84,7 @@ def test_each_rule_is_enforced(tmp_path: Path) -> None:
             "llms/typed.py": "from pydantic import BaseModel\n",
             "llms/dynamic.py": "import importlib\n",
             "llms/runs.py": "eval('1')\n",
+            "llms/keeps.py": "from langfx_web.stores import MemoryStore\n",
             "llms/waits.py": "import time\ntime.sleep(1)\nloop.run_until_complete(x)\n",
         },
     )
@@ -97,6 +102,7 @@ def test_each_rule_is_enforced(tmp_path: Path) -> None:
         "llms/typed.py:1: imports pydantic [outside things have a home]",
         "llms/dynamic.py:1: imports importlib [outside things have a home]",
         "llms/runs.py:1: calls eval [text is never run]",
+        "llms/keeps.py:1: llms imports stores [some rooms have one door]",
         "llms/waits.py:2: calls time.sleep [works on a browser's loop]",
         "llms/waits.py:3: calls loop.run_until_complete [works on a browser's loop]",
     }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from langfx_web.llms.gemini import Gemini, GoogleGenAI
     from langfx_web.llms.openai import OpenAI
     from langfx_web.llms.openai_chat import ChatProfile, OpenAIChat
+    from langfx_web.llms.store_cache import StoreCache
 
 __getattr__ = deferred(
     __name__,
@@ -32,6 +33,7 @@ __getattr__ = deferred(
         "GoogleGenAI": "langfx_web.llms.gemini",
         "OpenAI": "langfx_web.llms.openai",
         "OpenAIChat": "langfx_web.llms.openai_chat",
+        "StoreCache": "langfx_web.llms.store_cache",
     },
 )
 
@@ -62,6 +64,7 @@ __all__ = [
     "Sample",
     "SamplingOptions",
     "SamplingResult",
+    "StoreCache",
     "StreamChunk",
     "current_session_id",
 ]

@@ -7,16 +7,19 @@ import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms.request import ModelRequest
 from langfx_web.llms.sampling import SamplingResult
 from langfx_web.messages.codec import encode
+from langfx_web.transport.timeouts import seconds
 from langfx_web.usage import COUNTS, Usage
 
 KEY_VERSION = 1
+
+Answer = TypeVar("Answer")
 
 _ZEROS: dict[str, Any] = dict.fromkeys(COUNTS, 0)
 
@@ -65,12 +68,14 @@ class InMemoryCache:
     def __init__(
         self, max_entries: int = 1000, ttl: float | None = None, namespace: str = "", *, clock: Clock = SYSTEM_CLOCK
     ) -> None:
-        if max_entries < 1:
-            raise InvalidArgumentError("max_entries must be 1 or more", details={"option": "max_entries"})
+        if not isinstance(max_entries, int) or isinstance(max_entries, bool) or max_entries < 1:
+            raise InvalidArgumentError(
+                f"max_entries must be 1 or more, not {max_entries!r}", details={"option": "max_entries"}
+            )
         self.namespace = namespace
         self.stats = CacheStats()
         self._max_entries = max_entries
-        self._ttl = ttl
+        self._ttl = seconds(ttl, "ttl")
         self._clock = clock
         self._entries: OrderedDict[str, tuple[float, SamplingResult]] = OrderedDict()
 
@@ -132,23 +137,24 @@ def cache_key(*, namespace: str, scope: Sequence[str], seed: int, body: Any) -> 
 async def kept_or_asked(cache: Cache, key: str, ask: Callable[[], Awaitable[SamplingResult]]) -> SamplingResult:
     """The answer kept under a key, at no cost; else the one that `ask` gives, kept if it is whole.
 
-    A cache that fails is passed over.
+    A cache that fails is passed over; one that could not be read is not written either.
     """
-    found = await _tried(cache, cache.get(key))
+    is_read, found = await _tried(cache, cache.get(key))
     if found is not None:
         return _at_no_cost(found)
     result = _named(await ask(), key)
-    if all(sample.response.finish_reason in _WHOLE for sample in result.samples):
+    if is_read and all(sample.response.finish_reason in _WHOLE for sample in result.samples):
         await _tried(cache, cache.put(key, result))
     return result
 
 
-async def _tried(cache: Cache, answer: Awaitable[SamplingResult | None]) -> SamplingResult | None:
+async def _tried(cache: Cache, answer: Awaitable[Answer]) -> tuple[bool, Answer | None]:
+    """Whether the cache has answered, and what."""
     try:
-        return await answer
+        return True, await answer
     except Exception:  # noqa: BLE001  # a cache is a help: its failures are counted, and hide no answer
         cache.stats.num_errors += 1
-        return None
+        return False, None
 
 
 def _named(result: SamplingResult, key: str) -> SamplingResult:

@@ -19,10 +19,14 @@ from langfx_web.stores.base import (
     Unique,
     Watch,
 )
+from langfx_web.stores.cache_table import Cached, CacheStore, CacheTable
 from langfx_web.stores.memory import MemoryStore
 
 __all__ = [
     "Batch",
+    "CacheStore",
+    "CacheTable",
+    "Cached",
     "Creation",
     "Fence",
     "Head",

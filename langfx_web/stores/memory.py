@@ -26,6 +26,7 @@ from langfx_web.stores.base import (
     StoredRecord,
 )
 from langfx_web.stores.batches import check_batch, check_fence, next_head
+from langfx_web.stores.cache_table import CACHE_BYTES, CACHE_ENTRIES, MemoryCacheTable, Tables
 
 
 class MemoryStore:
@@ -166,14 +167,32 @@ class MemoryStore:
         self._sessions()
         return MemoryWatch(self._shared.watches, id, notify)
 
+    def cache(
+        self, namespace: str, *, max_entries: int = CACHE_ENTRIES, max_bytes: int = CACHE_BYTES
+    ) -> MemoryCacheTable:
+        """The cached answers of a namespace; see `CacheStore.cache`."""
+        return MemoryCacheTable(
+            tables=self._tables,
+            namespace=namespace,
+            max_entries=max_entries,
+            max_bytes=max_bytes,
+            clock=self._clock,
+        )
+
     async def close(self) -> None:
         """End this object's use of the store; others of its name go on."""
         self._closed = True
 
     def _sessions(self) -> dict[str, _Session]:
+        return self._opened().sessions
+
+    def _tables(self) -> Tables:
+        return self._opened().tables
+
+    def _opened(self) -> _Shared:
         if self._closed:
             raise StoreError(f"the store {self._name!r} was closed", code="store_closed")
-        return self._shared.sessions
+        return self._shared
 
 
 class MemoryWatch:
@@ -209,6 +228,7 @@ class _Shared:
     holds: dict[str, _HoldQueue] = field(default_factory=dict)
     workers: dict[str, _Life] = field(default_factory=dict)
     watches: WeakSet[MemoryWatch] = field(default_factory=WeakSet)
+    tables: Tables = field(default_factory=dict)
 
     def hint(self, hint: Hint) -> None:
         for watch in list(self.watches):

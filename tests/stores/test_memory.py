@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from langfx_web.stores import MemoryStore, Store
+from langfx_web.clock import Clock
+from langfx_web.errors import StoreError
+from langfx_web.stores import CacheStore, MemoryStore, Store
 from langfx_web.testing import ManualClock
+from tests.stores.cache_conformance import CacheConformance
 from tests.stores.conformance import HoldConformance, an_input
 
 
@@ -19,6 +22,26 @@ class TestMemoryStore(HoldConformance):
     def open_store(self) -> Callable[[str], Store]:
         """Stores of one name share their sessions while one of them lives."""
         return MemoryStore
+
+
+class TestMemoryCache(CacheConformance):
+    """Everything that a store must do with cached answers."""
+
+    @pytest.fixture
+    def open_cache_store(self) -> Callable[[str, Clock], CacheStore]:
+        """Stores of one name share their answers too."""
+        return lambda name, clock: MemoryStore(name, clock=clock)
+
+
+async def test_cached_answers_of_a_closed_store() -> None:
+    """They are neither read nor written, as with all else."""
+    store = MemoryStore()
+    table = store.cache("n")
+    await store.close()
+    for work in (table.get("a"), table.put("a", b"x"), table.delete("a"), table.clear()):
+        with pytest.raises(StoreError) as caught:
+            await work
+        assert caught.value.code == "store_closed"
 
 
 async def test_without_a_name_nothing_is_shared() -> None:
