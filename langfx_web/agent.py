@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import aclosing
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from langfx_web.agentic import (
     Action,
+    AfterStep,
+    AllowTool,
+    Answers,
+    BeforeStep,
+    FunctionAnswers,
+    Hooks,
     Limits,
     Loop,
+    NullRecorder,
+    OnGate,
     Place,
+    Policy,
+    Recorder,
     RunEnd,
     Session,
     error_info,
     of_one_run,
-    opening,
+    several,
 )
+from langfx_web.deferred import later
 from langfx_web.durable import AgentSession, new_id
-from langfx_web.errors import BudgetExceededError, DeadlineExceededError, InvalidValueError, LangfxError
+from langfx_web.errors import (
+    BudgetExceededError,
+    DeadlineExceededError,
+    InvalidArgumentError,
+    InvalidValueError,
+    LangfxError,
+    SchemaError,
+    SessionCancelledError,
+)
 from langfx_web.events import TurnEnd, TurnEvent
 from langfx_web.llms import Capabilities, LanguageModel, ModelChoice, Models
 from langfx_web.messages import AIMessage, Message, Part
 from langfx_web.stores import MemoryStore, Store
 from langfx_web.tools import MAX_TOOLS, Tool, ToolRegistry
+from langfx_web.usage import Usage
+
+if TYPE_CHECKING:
+    from langfx_web.agentic import Budget, handover
+    from langfx_web.agentic import output as outputs
+else:
+    # A worker is ready before it has read what few agents need.
+    handover, outputs = later("langfx_web.agentic.handover"), later("langfx_web.agentic.output")
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
 MAX_INSTRUCTIONS = 64 * 1024
@@ -35,9 +63,20 @@ Prompt = str | Part | Message | Sequence[str | Part]
 class Agent(Action):
     """A model, instructions and tools under a name; making one does no I/O.
 
-    `instructions` (a str, or several joined by a blank line) are the whole system message. `limits` bound each run:
-    `lf.Limits()` by default. `store` is where `session()` keeps conversations unless told otherwise; without one, in
-    this object's own memory. `models` says what other models can do that a session may switch to: capabilities by id.
+    `instructions` (a str, or several joined by a blank line) are the whole system message, `limits` bound each run, and
+    `store` is where `session()` keeps conversations unless told otherwise; without one, in this object's own memory.
+    `models` says what other models can do that a session may switch to: capabilities by id.
+
+    `output` is a type: a run then ends with a value of it. `invoke` returns it, `turn_end` of `stream` has it. A model
+    that knows schemas by itself gets the schema, if the agent has no tools; otherwise the system message says how to
+    write the value. An answer that is none is shown to the model with what is wrong, and asked for again, one step
+    each; with the last step the run ends with that `MappingError`.
+
+    `allow_tool(call, step)` says whether a call may run: True, False, or `ToolDeniedError(reason)`. `on_tool_error` and
+    `on_denied` decide what becomes of a failed or denied call: `"result"` tells the model, `"raise"` ends the run.
+    `before_step(step)` and `after_step(step, response, results)`, one function or several, see each step, and
+    `before_step` may change its request. All of these may be async; what they raise ends the run (`hook_failed`).
+
     `invalid_agent` or `invalid_tool` names what is wrong.
     """
 
@@ -48,21 +87,37 @@ class Agent(Action):
         name: str = "default",
         instructions: str | Sequence[str] | None = None,
         tools: Iterable[Tool] | Mapping[str, Tool] = (),
+        output: Any = None,
         limits: Limits | None = None,
+        allow_tool: AllowTool | None = None,
+        on_tool_error: Policy = "result",
+        on_denied: Policy = "result",
+        before_step: BeforeStep | Sequence[BeforeStep] | None = None,
+        after_step: AfterStep | Sequence[AfterStep] | None = None,
         store: Store | None = None,
         models: Models | None = None,
     ) -> None:
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise InvalidValueError(f"name: {name!r} is not 1 to 128 of A-Z a-z 0-9 . _ -", code="invalid_agent")
+            raise _invalid(f"name: {name!r} is not 1 to 128 of A-Z a-z 0-9 . _ -")
         if not isinstance(lm, LanguageModel):
-            raise InvalidValueError(f"lm: {type(lm).__name__} is no LanguageModel", code="invalid_agent")
+            raise _invalid(f"lm: {type(lm).__name__} is no LanguageModel")
+        if limits is not None and not isinstance(limits, Limits):
+            raise _invalid(f"limits: {type(limits).__name__} is no Limits")
         self._name = name
         self._lm = lm
         self._instructions = _joined(instructions)
         self._tools = ToolRegistry(tools)
         if len(self._tools) > MAX_TOOLS:
-            raise InvalidValueError(f"tools: an agent has at most {MAX_TOOLS}", code="invalid_agent")
+            raise _invalid(f"tools: an agent has at most {MAX_TOOLS}")
+        self._output = None if output is None else _output(output)
         self._limits = limits or Limits()
+        self._hooks = Hooks(
+            allow_tool=allow_tool,
+            before_step=several(before_step),
+            after_step=several(after_step),
+            on_tool_error=on_tool_error,
+            on_denied=on_denied,
+        )
         self._store = store
         self._models = _checked(models)
 
@@ -83,7 +138,7 @@ class Agent(Action):
 
     @property
     def instructions(self) -> str | None:
-        """The whole system message, None without one."""
+        """What its author tells the model, None for nothing."""
         return self._instructions
 
     @property
@@ -92,9 +147,19 @@ class Agent(Action):
         return self._tools
 
     @property
+    def output(self) -> outputs.Output | None:
+        """The kind of value that a run ends with; None is text."""
+        return self._output
+
+    @property
     def limits(self) -> Limits:
         """Bounds of each run, as its author gave them."""
         return self._limits
+
+    @property
+    def hooks(self) -> Hooks:
+        """The author's own functions in each run."""
+        return self._hooks
 
     @property
     def models(self) -> Models:
@@ -103,23 +168,18 @@ class Agent(Action):
 
     def with_tools(self, tools: Iterable[Tool]) -> Agent:
         """The same agent with more tools; `invalid_tool` for a name it has already."""
-        return self._copy(tools=self._tools.joined(tools))
+        return self._copy(_tools=self._tools.joined(tools))
 
     def with_model(self, lm: LanguageModel) -> Agent:
         """The same agent with another model."""
-        return self._copy(lm=lm)
+        return self._copy(_lm=lm)
 
     def _copy(self, **changes: Any) -> Agent:
-        options: dict[str, Any] = {
-            "lm": self._lm,
-            "name": self._name,
-            "instructions": self._instructions,
-            "tools": self._tools,
-            "limits": self._limits,
-            "store": self._store,
-            "models": self._models,
-        }
-        return Agent(**options | changes)
+        twin = copy.copy(self)
+        vars(twin).update(changes)
+        if len(twin._tools) > MAX_TOOLS:
+            raise _invalid(f"tools: an agent has at most {MAX_TOOLS}")
+        return twin
 
     async def invoke(  # type: ignore[override]  # an agent takes a prompt where other actions take fields
         self,
@@ -128,36 +188,65 @@ class Agent(Action):
         prompt: Prompt,
         lm: LanguageModel | None = None,
         timeout: float | None = None,
+        budget: Budget | None = None,
         returns_message: bool = False,
+        on_gate: OnGate | None = None,
     ) -> Any:
-        """One bounded run: the text of the last answer, or with `returns_message` the `AIMessage` with the run's usage.
+        """One bounded run: the text of the last answer, of an agent with an `output` the value.
 
-        Raises what ended the run otherwise: `BudgetExceededError` with `.limit`, `DeadlineExceededError`,
-        `IncompleteGenerationError` with `.partial`, `ContentFilteredError`, or the model's error.
+        With `returns_message`, the last `AIMessage`, with the usage of the whole run and the value as `.result`.
+        `on_gate` is an async function that answers questions of tools and hooks. Raises what ended the run otherwise:
+        `BudgetExceededError` with `.limit`, `DeadlineExceededError`, `IncompleteGenerationError` with `.partial`,
+        `ContentFilteredError`, or the model's, tool's or hook's error.
         """
-        message = await super().invoke(session, lm=lm or self._lm, timeout=timeout, prompt=prompt)
-        return message if returns_message else message.text
+        entry = _Entry(answers=_answers(on_gate))
+        message = await super().invoke(
+            session, lm=lm or self._lm, timeout=timeout, budget=budget, prompt=prompt, entry=entry
+        )
+        if returns_message:
+            return message
+        return message.text if self._output is None or self._output.schema.is_text else message.result
+
+    async def stream(
+        self,
+        session: Session | None = None,
+        *,
+        prompt: Prompt,
+        lm: LanguageModel | None = None,
+        timeout: float | None = None,
+        budget: Budget | None = None,
+        on_gate: OnGate | None = None,
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """One bounded run as its events; the last one is a `TurnEnd`, which also tells of failure.
+
+        The run goes on as its events are read, and leaving early cancels it.
+        """
+        events = handover.Handover()
+        entry = _Entry(recorder=events, answers=_answers(on_gate))
+        run = super().invoke(session, lm=lm or self._lm, timeout=timeout, budget=budget, prompt=prompt, entry=entry)
+        task = events.run(_ending(run, entry))
+        try:
+            while (event := await events.next()) is not None:
+                yield event
+            yield task.result()
+        finally:
+            await events.stop()
 
     async def call(self, session: Session, **inputs: Any) -> AIMessage:
-        """The run behind `invoke`."""
-        loop = self._loop(inputs["prompt"], session.lm or self._lm)
-        async with aclosing(loop.events()) as events:
-            async for _ in events:
-                pass
-        assert loop.outcome is not None  # events() ends with an outcome
-        session.spent(loop.outcome.usage)
-        return _answer(loop.outcome)
-
-    async def stream(self, prompt: Prompt, *, lm: LanguageModel | None = None) -> AsyncGenerator[TurnEvent, None]:
-        """One bounded run as its events, the last one a `TurnEnd` that also tells of failure; leaving early cancels."""
-        loop = self._loop(prompt, lm or self._lm)
-        async with aclosing(loop.events()) as events:
-            async for event in events:
-                yield event
-        outcome = loop.outcome
-        assert outcome is not None  # events() ends with an outcome
-        error = None if outcome.error is None else error_info(outcome.error)
-        yield TurnEnd(stop_reason=outcome.stop_reason, usage=outcome.usage, error=error)
+        """The run behind `invoke` and `stream`."""
+        entry: _Entry = inputs["entry"]
+        entry.loop = Loop(
+            self,
+            [Message.of(inputs["prompt"])],
+            session=session,
+            lm=session.lm or self._lm,
+            limits=of_one_run(self._limits),
+            place=Place(turn_id=new_id("msg_")),
+            new_id=new_id,
+            recorder=entry.recorder,
+            answers=entry.answers,
+        )
+        return _answer(await entry.loop.run())
 
     def session(
         self,
@@ -184,27 +273,63 @@ class Agent(Action):
         own = _joined(instructions)
         return AgentSession(self, id, store=store, model=model, instructions=own, context=context)
 
-    def _loop(self, prompt: Prompt, lm: LanguageModel) -> Loop:
-        return Loop(
-            self,
-            opening(self, Message.of(prompt)),
-            lm=lm,
-            limits=of_one_run(self._limits),
-            place=Place(turn_id=new_id("msg_")),
-            new_id=new_id,
-        )
-
     def __repr__(self) -> str:
         return f"Agent({self._name!r}, tools={self._tools.names()})"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Entry:
+    """How a run was entered: who hears of its events, who answers its questions; and the run itself once it began."""
+
+    recorder: Recorder = field(default_factory=NullRecorder)
+    answers: Answers | None = None
+    loop: Loop | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the run has cost."""
+        return None if self.loop is None or self.loop.outcome is None else self.loop.outcome.usage
+
+
+async def _ending(run: Awaitable[AIMessage], entry: _Entry) -> TurnEnd:
+    """The last event of a run, of a failed one too."""
+    try:
+        message = await run
+    except LangfxError as error:
+        outcome = entry.loop and entry.loop.outcome
+        reason = outcome.stop_reason if outcome and outcome.stop_reason != "cancelled" else _reason(error)
+        info = error_info(error) if reason in ("error", "refused") else None
+        return TurnEnd(stop_reason=reason, usage=entry.usage, error=info)
+    return TurnEnd(stop_reason="end_turn", usage=entry.usage, output=message.result)
+
+
+def _reason(error: LangfxError) -> str:
+    """Why a run ended that was cancelled by its session or by a time limit around it."""
+    if isinstance(error, DeadlineExceededError):
+        return "max_time"
+    return "cancelled" if isinstance(error, SessionCancelledError) else "error"
+
+
+def _answers(on_gate: OnGate | None) -> Answers | None:
+    if on_gate is not None and not callable(on_gate):
+        raise InvalidArgumentError("on_gate must be an async function", details={"option": "on_gate"})
+    return None if on_gate is None else FunctionAnswers(on_gate)
+
+
+def _output(wanted: Any) -> outputs.Output:
+    try:
+        return outputs.Output(wanted)
+    except SchemaError as error:
+        raise _invalid(f"output: {error}") from error
 
 
 def _joined(instructions: str | Sequence[str] | None) -> str | None:
     texts = [instructions] if isinstance(instructions, str) else list(instructions or ())
     if not all(isinstance(text, str) for text in texts):
-        raise InvalidValueError("instructions: must be a str or several", code="invalid_agent")
+        raise _invalid("instructions: must be a str or several")
     joined = "\n\n".join(text for text in texts if text.strip())
     if len(joined.encode("utf-8", "replace")) > MAX_INSTRUCTIONS:
-        raise InvalidValueError("instructions: more than 64 KiB", code="invalid_agent")
+        raise _invalid("instructions: more than 64 KiB")
     return joined or None
 
 
@@ -213,15 +338,19 @@ def _checked(models: Models | None) -> Models:
         for known in (models := dict(models or {})).values():
             Capabilities().updated(known)
     except (TypeError, ValueError, AttributeError) as error:
-        raise InvalidValueError(f"models: {error}", code="invalid_agent") from error
+        raise _invalid(f"models: {error}") from error
     return models
+
+
+def _invalid(what: str) -> InvalidValueError:
+    return InvalidValueError(what, code="invalid_agent")
 
 
 def _answer(outcome: RunEnd) -> AIMessage:
     reason = outcome.stop_reason
-    if reason == "end_turn" and outcome.message is not None:
-        return outcome.message.replace(usage=outcome.usage)
-    if isinstance(outcome.error, LangfxError):
+    if reason == "end_turn":
+        return (outcome.message or AIMessage()).replace(usage=outcome.usage)
+    if outcome.error is not None:
         raise outcome.error
     if reason == "max_time":
         raise DeadlineExceededError("the run reached its time limit")

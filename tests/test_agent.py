@@ -107,5 +107,5 @@ async def test_an_agent_is_an_action() -> None:
     agent = lf.Agent(lm=StaticSequence([message]), name="helper")
     async with lf.Session() as session:
         assert await agent.invoke(session, prompt="x") == "ok"
-        assert [node.name for node in session.root.walk()] == ["Session", "Agent:helper"]
+        assert [node.name for node in session.root.walk()] == ["Session", "Agent:helper", "step 0"]
         assert session.usage.usage.total_tokens == 2

@@ -7,11 +7,15 @@ not need is read at first use.
 from typing import TYPE_CHECKING
 
 from langfx_web.agentic.action import Action
-from langfx_web.agentic.batch import Place
+from langfx_web.agentic.gates import Answers, FunctionAnswers, Gate, OnGate, OpenGates
+from langfx_web.agentic.hooks import AfterStep, AllowTool, BeforeStep, Hooks, Policy, several
 from langfx_web.agentic.limits import Limits, of_a_turn, of_one_run
-from langfx_web.agentic.loop import AgentSetup, Loop, RunEnd, opening
-from langfx_web.agentic.recorder import NullRecorder, PlannedCall, Recorder
+from langfx_web.agentic.loop import Loop, RunEnd
+from langfx_web.agentic.recorder import NullRecorder, PlannedCall, Recorder, Stop
+from langfx_web.agentic.run import Place
 from langfx_web.agentic.session import Session
+from langfx_web.agentic.setup import AgentSetup
+from langfx_web.agentic.step import Step
 from langfx_web.agentic.trace import error_info
 from langfx_web.deferred import deferred
 
@@ -22,18 +26,30 @@ __getattr__ = deferred(__name__, {"Budget": "langfx_web.agentic.budget"})
 
 __all__ = [
     "Action",
+    "AfterStep",
     "AgentSetup",
+    "AllowTool",
+    "Answers",
+    "BeforeStep",
     "Budget",
+    "FunctionAnswers",
+    "Gate",
+    "Hooks",
     "Limits",
     "Loop",
     "NullRecorder",
+    "OnGate",
+    "OpenGates",
     "Place",
     "PlannedCall",
+    "Policy",
     "Recorder",
     "RunEnd",
     "Session",
+    "Step",
+    "Stop",
     "error_info",
     "of_a_turn",
     "of_one_run",
-    "opening",
+    "several",
 ]

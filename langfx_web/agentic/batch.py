@@ -1,163 +1,228 @@
-"""The tool calls of one step: prepared together, then run by schedule, each with exactly one result."""
+"""The tool calls of one step: prepared and permitted together, then run by schedule, each with exactly one result."""
 
 from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from langfx_web.agentic.recorder import PlannedCall, Recorder
+from langfx_web.agentic.hooks import Hooks
+from langfx_web.agentic.recorder import PlannedCall
+from langfx_web.agentic.run import Run
 from langfx_web.agentic.schedule import groups
-from langfx_web.clock import Clock
-from langfx_web.errors import LangfxError, ToolArgumentError, ToolNotFoundError
-from langfx_web.events import ToolEnd, ToolStart, TurnEvent
+from langfx_web.agentic.step import Step
+from langfx_web.errors import (
+    GateDeclinedError,
+    GateTimeoutError,
+    LangfxError,
+    ToolArgumentError,
+    ToolDeniedError,
+    ToolNotFoundError,
+)
+from langfx_web.events import ToolEnd, ToolStart
 from langfx_web.json_text import dumps
 from langfx_web.messages import Modality, ToolMessage
-from langfx_web.tools import PreparedCall, ToolContext, ToolOutcome, ToolRegistry, call_checksum, run_call
+from langfx_web.tools import PreparedCall, ToolContext, ToolOutcome, call_checksum, run_call
 
 MAX_SHOWN = 64 * 1024
 INTERRUPTED = "Error: the call was interrupted before it had a result."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a batch runs: ids and context that its tools may see."""
+@dataclass(slots=True)
+class _Call:
+    """A call on its way: what was planned, what was made of it, and why it may not run."""
 
-    turn_id: str
-    session_id: str | None = None
-    context: Mapping[str, Any] = field(default_factory=dict)
+    planned: PlannedCall
+    checksum: str
+    prepared: PreparedCall | None = None
+    refusal: LangfxError | None = None
 
 
 class Batch:
     """The calls of one reply. `results` has one message per call, in call order, once all have run."""
 
-    def __init__(
-        self, calls: Sequence[PlannedCall], tools: ToolRegistry, *, recorder: Recorder, clock: Clock, place: Place
-    ) -> None:
-        self._calls = calls
-        self._tools = tools
-        self._recorder = recorder
-        self._clock = clock
-        self._place = place
+    def __init__(self, run: Run, hooks: Hooks, step: Step, calls: Sequence[PlannedCall]) -> None:
+        self._run = run
+        self._hooks = hooks
+        self._step = step
+        self._calls = [_Call(planned, call_checksum(planned.call)) for planned in calls]
         self._results: dict[str, ToolMessage] = {}
+        run.checksums.update(call.checksum for call in self._calls)
 
     @property
     def results(self) -> list[ToolMessage]:
         """The results so far in call order; a call that has none is told to have been interrupted."""
         return [
-            self._results.get(planned.execution_id) or result_message(planned, INTERRUPTED, is_error=True)
-            for planned in self._calls
+            self._results.get(call.planned.execution_id) or result_message(call.planned, INTERRUPTED, is_error=True)
+            for call in self._calls
         ]
 
-    async def run(self, *, most: int, remaining: Callable[[], float | None]) -> AsyncGenerator[TurnEvent, None]:
-        """Prepare all calls, answer the bad ones, run the others; events as they happen.
+    async def run(self, *, most: int) -> None:
+        """Prepare all calls, ask whether they may run, answer those that may not, run the others.
 
-        Nothing runs before the whole batch is prepared. `remaining` gives the seconds left to the run; when they are
-        over, what runs is cancelled and counts as interrupted.
+        Nothing runs, and nothing is shown, before the whole batch has passed. Raises what ends the run instead: a
+        `HookError`, or the first problem where the agent's `on_tool_error` or `on_denied` is `"raise"`.
         """
-        good: list[tuple[PlannedCall, PreparedCall]] = []
-        for planned in self._calls:
-            prepared = self._prepare(planned)
-            if isinstance(prepared, PreparedCall):
-                good.append((planned, prepared))
-            else:
-                yield await self._finish(planned, ToolOutcome(content=_told(prepared), is_error=True, error=prepared))
-        for group in groups(good, alone=lambda item: item[0].writes, most=most):
-            left = remaining()
-            if left is not None and left <= 0:
-                break
-            await self._recorder.call_starting([planned for planned, _ in group])
-            async with aclosing(self._run_group(group, remaining)) as events:
-                async for event in events:
-                    yield event
-        for planned in self._calls:
-            if planned.execution_id not in self._results:
-                yield await self._finish(planned, ToolOutcome(content=INTERRUPTED, is_error=True))
+        for call in self._calls:
+            self._prepare(call)
+        await self._ask_the_app()
+        await self._ask_people()
+        for call in self._calls:
+            if call.refusal is not None:
+                await self._refuse(call, call.refusal)
+        ready = [call for call in self._calls if call.refusal is None]
+        for group in groups(ready, alone=lambda call: call.planned.writes, most=most):
+            self._run.check()
+            await self._run_group(group)
+        await self.close()
 
-    async def refuse(self, error: LangfxError) -> AsyncGenerator[TurnEvent, None]:
+    async def refuse(self, error: LangfxError) -> None:
         """Answer every call with the same error; none runs."""
-        for planned in self._calls:
-            yield await self._finish(planned, ToolOutcome(content=_told(error), is_error=True, error=error))
+        for call in self._calls:
+            await self._refuse(call, error)
 
-    def _prepare(self, planned: PlannedCall) -> PreparedCall | LangfxError:
-        call = planned.call
-        tool = self._tools.get(call.name)
-        if tool is None:
-            names = ", ".join(self._tools.names()) or "none"
-            return ToolNotFoundError(f"there is no tool {call.name!r}. Available: {names}.", tool=call.name)
+    async def close(self) -> None:
+        """Answer the calls that were interrupted."""
+        for call in self._calls:
+            if call.planned.execution_id not in self._results:
+                await self._finish(call, ToolOutcome(content=INTERRUPTED, is_error=True))
+
+    def _prepare(self, call: _Call) -> None:
+        asked = call.planned.call
+        tool = self._step.tools.get(asked.name)
         try:
-            return tool.prepare(call)
-        except ToolArgumentError as error:
-            return error
+            if tool is None:
+                names = ", ".join(self._step.tools.names()) or "none"
+                raise ToolNotFoundError(f"there is no tool {asked.name!r}. Available: {names}.", tool=asked.name)
+            call.prepared = tool.prepare(asked)
+        except (ToolNotFoundError, ToolArgumentError) as error:
+            if self._hooks.on_tool_error == "raise":
+                raise
+            call.refusal = error
 
-    async def _run_group(
-        self, group: Sequence[tuple[PlannedCall, PreparedCall]], remaining: Callable[[], float | None]
-    ) -> AsyncGenerator[TurnEvent, None]:
-        running: dict[asyncio.Task[ToolOutcome], tuple[PlannedCall, float]] = {}
+    async def _ask_the_app(self) -> None:
+        allow = self._hooks.allow_tool
+        if allow is None:
+            return
+        passing = (ToolDeniedError, GateDeclinedError, GateTimeoutError)
+        for call in self._calls:
+            if call.refusal is not None:
+                continue
+            try:
+                allowed = await self._run.called(allow, call.planned.call, self._step, passing=passing)
+                reason = ""
+            except ToolDeniedError as error:
+                allowed, reason = False, error.message
+            except (GateDeclinedError, GateTimeoutError) as error:
+                allowed, reason = False, _reason(error)
+            if not allowed:
+                self._deny(call, reason)
+
+    async def _ask_people(self) -> None:
+        """Open the gates of all calls that need approval, together, and wait until each is settled."""
+        asking = [call for call in self._calls if call.refusal is None and await self._needs_approval(call)]
+        if len(asking) == 1:
+            await self._approve(asking[0])
+        elif asking:
+            await together([self._approve(call) for call in asking])
+
+    async def _needs_approval(self, call: _Call) -> bool:
+        assert call.prepared is not None  # a call without a refusal is prepared
+        approval = getattr(call.prepared.tool, "approval", False)
+        if callable(approval):
+            return bool(await self._run.called(approval, call.prepared.arguments))
+        return approval
+
+    async def _approve(self, call: _Call) -> None:
+        asked = call.planned.call
         try:
-            for planned, prepared in group:
-                yield await self._started(planned, prepared)
-                task = asyncio.ensure_future(run_call(prepared, self._context(planned, prepared)))
-                running[task] = (planned, self._clock.monotonic())
-            while running:
-                done, _ = await asyncio.wait(running, timeout=remaining(), return_when=asyncio.FIRST_COMPLETED)
-                if not done:
-                    return
-                for task in sorted(done, key=list(running).index):
-                    planned, since = running.pop(task)
-                    yield await self._finish(planned, task.result(), since=since)
-        finally:
-            await _cancelled(list(running))
+            allowed = await self._run.ask(
+                f"approval:{asked.id}",
+                f"May the tool {asked.name} run?",
+                payload={"tool": asked.name, "args": asked.args, "checksum": call.checksum},
+                call_id=asked.id,
+            )
+            reason = ""
+        except GateDeclinedError as error:
+            allowed, reason = False, _reason(error)
+        if not allowed:
+            self._deny(call, reason)
 
-    def _context(self, planned: PlannedCall, prepared: PreparedCall) -> ToolContext:
+    def _deny(self, call: _Call, reason: str) -> None:
+        """The call may not run."""
+        name = call.planned.call.name
+        denied = ToolDeniedError(reason or "the call was not allowed", tool=name, details={"reason": reason})
+        if self._hooks.on_denied == "raise":
+            raise denied
+        call.refusal = denied
+
+    async def _run_group(self, group: Sequence[_Call]) -> None:
+        await self._run.recorder.call_starting([call.planned for call in group])
+        self._run.check()
+        if len(group) == 1:
+            await self._run_one(group[0])
+        else:
+            await together([self._run_one(call) for call in group])
+        self._run.check()
+
+    async def _run_one(self, call: _Call) -> None:
+        prepared = call.prepared
+        assert prepared is not None  # only prepared calls run
+        since = self._run.clock.monotonic()
+        await self._started(call, prepared)
+        async with self._step.session.branch("tool", f"Tool:{prepared.tool.name}") as view:
+            outcome = await run_call(prepared, self._context(call, view))
+        await self._finish(call, outcome, since=since)
+        if outcome.error is not None and self._hooks.on_tool_error == "raise":
+            raise outcome.error
+
+    def _context(self, call: _Call, view: Any) -> ToolContext:
+        place = self._run.place
         return ToolContext(
-            call=planned.call,
-            checksum=prepared.checksum,
-            execution_id=planned.execution_id,
-            turn_id=self._place.turn_id,
-            session_id=self._place.session_id,
-            context=copy.deepcopy(dict(self._place.context)),
+            call=call.planned.call,
+            checksum=call.checksum,
+            execution_id=call.planned.execution_id,
+            turn_id=place.turn_id,
+            session_id=place.session_id,
+            context=copy.deepcopy(dict(place.context)),
         )
 
-    async def _started(self, planned: PlannedCall, prepared: PreparedCall) -> ToolStart:
+    async def _started(self, call: _Call, prepared: PreparedCall) -> None:
         event = ToolStart(
-            id=planned.call.id,
-            execution_id=planned.execution_id,
-            name=planned.call.name,
-            checksum=prepared.checksum,
-            started_at=self._time(),
+            id=call.planned.call.id,
+            execution_id=call.planned.execution_id,
+            name=call.planned.call.name,
+            checksum=call.checksum,
+            started_at=self._run.time(),
             input=prepared.input,
         )
         text = dumps(prepared.input)
-        if len(text.encode("utf-8", "replace")) > MAX_SHOWN:
+        if len(text) > MAX_SHOWN // 4 and len(text.encode("utf-8", "replace")) > MAX_SHOWN:
             event = replace(event, input=None, input_truncated=True, input_preview=text[:MAX_SHOWN])
-        await self._recorder.event(event)
-        return event
+        await self._run.recorder.event(event)
 
-    async def _finish(self, planned: PlannedCall, outcome: ToolOutcome, *, since: float | None = None) -> ToolEnd:
-        content = outcome.parts or (outcome.content,)
-        result = result_message(planned, *content, is_error=outcome.is_error)
+    async def _refuse(self, call: _Call, error: LangfxError) -> None:
+        await self._finish(call, ToolOutcome(content=_told(error), is_error=True, error=error))
+
+    async def _finish(self, call: _Call, outcome: ToolOutcome, *, since: float | None = None) -> None:
+        planned = call.planned
+        result = result_message(planned, *(outcome.parts or (outcome.content,)), is_error=outcome.is_error)
         end = ToolEnd(
             id=planned.call.id,
             execution_id=planned.execution_id,
             name=planned.call.name,
-            checksum=call_checksum(planned.call),
+            checksum=call.checksum,
             is_error=outcome.is_error,
-            ended_at=self._time(),
-            duration_ms=0 if since is None else round((self._clock.monotonic() - since) * 1000),
+            ended_at=self._run.time(),
+            duration_ms=0 if since is None else round((self._run.clock.monotonic() - since) * 1000),
             content=outcome.content,
             content_truncated=outcome.is_cut or None,
             error_code=None if outcome.error is None else outcome.error.code,
         )
         self._results[planned.execution_id] = result
-        await self._recorder.call_done(planned, result, end)
-        return end
-
-    def _time(self) -> str:
-        return self._clock.now().isoformat(timespec="milliseconds")
+        await self._run.recorder.call_done(planned, result, end)
 
 
 def result_message(planned: PlannedCall, *content: str | Modality, is_error: bool) -> ToolMessage:
@@ -165,14 +230,41 @@ def result_message(planned: PlannedCall, *content: str | Modality, is_error: boo
     return ToolMessage(*content, call_id=planned.call.id, name=planned.call.name, is_error=is_error)
 
 
+async def together(works: Sequence[Any]) -> None:
+    """Do these at once; the first failure cancels the others, waits until they have settled, and is raised."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await _settled(tasks)
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()):
+            raise error
+
+
+async def _settled(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Wait for tasks that were cancelled, also while being cancelled once more; each bounds its own cleanup."""
+    again: asyncio.CancelledError | None = None
+    while pending := [task for task in tasks if not task.done()]:
+        try:
+            await asyncio.wait(pending)
+        except asyncio.CancelledError as error:
+            again = error
+    if again is not None:
+        raise again
+
+
 def _told(error: LangfxError) -> str:
     """What the model reads of a call that was not run: bad arguments are listed, anything else is said."""
-    return error.message if isinstance(error, ToolArgumentError) else f"Error: {error.message}"
+    if isinstance(error, ToolArgumentError):
+        return error.message
+    if isinstance(error, ToolDeniedError):
+        return f"Error: the call was not allowed. {error.details['reason']}".rstrip()
+    return f"Error: {error.message}"
 
 
-async def _cancelled(tasks: list[asyncio.Task[ToolOutcome]]) -> None:
-    """Cancel and wait; each task bounds its own tool's cleanup."""
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)
+def _reason(error: GateDeclinedError | GateTimeoutError) -> str:
+    """Why a person did not allow a call, as far as that was said."""
+    return str(error.details["reason"]) if "reason" in error.details else error.message

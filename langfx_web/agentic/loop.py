@@ -7,14 +7,20 @@ is being stored.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any
 
-from langfx_web.agentic.batch import Batch, Place, result_message
+from langfx_web.agentic.batch import Batch, result_message
+from langfx_web.agentic.gates import Answers
 from langfx_web.agentic.limits import Limits
-from langfx_web.agentic.recorder import NullRecorder, PlannedCall, Recorder
+from langfx_web.agentic.recorder import NullRecorder, PlannedCall, Recorder, Stop
+from langfx_web.agentic.run import Place, Run
+from langfx_web.agentic.session import Session
+from langfx_web.agentic.setup import AgentSetup
+from langfx_web.agentic.step import Step, paragraphs
+from langfx_web.agentic.time_limit import TimeLimit
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.errors import (
     BudgetExceededError,
@@ -23,48 +29,24 @@ from langfx_web.errors import (
     IncompleteGenerationError,
     LangfxError,
     LMError,
-    LMTimeoutError,
+    MappingError,
 )
-from langfx_web.events import TextDelta, ThoughtDelta, TurnEvent
-from langfx_web.llms import LanguageModel, Models
-from langfx_web.messages import AIMessage, Message, SystemMessage, ToolCall
+from langfx_web.events import TextDelta, ThoughtDelta
+from langfx_web.llms import LanguageModel
+from langfx_web.messages import AIMessage, Message, SystemMessage, ToolCall, ToolDeclaration
 from langfx_web.tools import ToolRegistry
-from langfx_web.usage import Usage, total
+from langfx_web.usage import Usage
+
+if TYPE_CHECKING:
+    from langfx_web.agentic.output import Wanted
 
 CUT_CALL = "Error: the reply reached the output limit, so none of its tool calls was run. Ask for less at once."
-
-
-class AgentSetup(Protocol):
-    """What the loop and durable turns need to know of an agent."""
-
-    @property
-    def name(self) -> str:
-        """The agent's name, the owner of its sessions."""
-
-    @property
-    def lm(self) -> LanguageModel:
-        """The model it asks."""
-
-    @property
-    def instructions(self) -> str | None:
-        """The whole system message."""
-
-    @property
-    def tools(self) -> ToolRegistry:
-        """What the model may call."""
-
-    @property
-    def limits(self) -> Limits:
-        """Bounds of a run, as the agent's author gave them."""
-
-    @property
-    def models(self) -> Models:
-        """What is known of other models that a session may switch to, by id."""
+INCOMPLETE = {"incomplete": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """How a run ended: the stop reason, its cost, the last message, and the error behind `error` and `refused`."""
+    """How a run ended: the stop reason, its cost, the last message, and the error behind a reason that has one."""
 
     stop_reason: str
     usage: Usage | None = None
@@ -73,153 +55,251 @@ class RunEnd:
 
 
 class Loop:
-    """One bounded run over a transcript. Read `events()` to its end, then `outcome`.
+    """One bounded run over a conversation, in a session that traces it: `await loop.run()`, once.
 
-    `transcript` grows as the run goes on and is always valid to send again: every call in it has a result.
+    `transcript` grows as the run goes on and is always valid to send again: every call in it has a result. Events go to
+    the recorder. Questions of tools and hooks go to `answers`; without it there is nobody to ask. `keeps_texts` says
+    whether the trace has what was said, too.
     """
 
     def __init__(
         self,
         agent: AgentSetup,
-        transcript: Sequence[Message],
+        messages: Sequence[Message],
         *,
+        session: Session,
         lm: LanguageModel,
         limits: Limits,
         place: Place,
         new_id: Callable[[str], str],
         recorder: Recorder | None = None,
+        answers: Answers | None = None,
         clock: Clock = SYSTEM_CLOCK,
+        keeps_texts: bool = True,
     ) -> None:
-        self.transcript = list(transcript)
         self.outcome: RunEnd | None = None
+        self._wanted = _wanted(agent, lm)
+        self._closing = None if self._wanted is None else self._wanted.instructions
+        system = paragraphs(agent.instructions, self._closing)
+        self.transcript: list[Message] = [*([SystemMessage(system)] if system else []), *messages]
         self._agent = agent
+        self._session = session
         self._lm = lm
+        self._keeps_texts = keeps_texts
         self._limits = limits
-        self._place = place
         self._new_id = new_id
         self._recorder = recorder or NullRecorder()
-        self._clock = clock
-        self._ends_at = None if limits.timeout is None else clock.monotonic() + limits.timeout
-        self._usages: list[Usage | None] = []
+        self._limit = TimeLimit(limits.timeout, clock)
+        self._run = Run(place=place, recorder=self._recorder, answers=answers, limit=self._limit, clock=clock)
+        self._declared: tuple[ToolRegistry, tuple[ToolDeclaration, ...]] | None = None
         self._calls = 0
         self._message: AIMessage | None = None
-        self._call_ids = {call.id for message in transcript for call in message.tool_calls}
+        self._batch: Batch | None = None
+        self._call_ids = {call.id for message in messages for call in message.tool_calls}
+        self._asking: asyncio.Task[Any] | None = None
+        self._is_interrupted = False
+        self._misread = 0
 
-    async def events(self) -> AsyncGenerator[TurnEvent, None]:
-        """Run; each event was given to the recorder before it comes out here.
-
-        What ends the run is in `outcome`; only `CancelledError`, and what a broken model or recorder raises, come out.
-        """
-        step = 0
+    async def run(self) -> RunEnd:
+        """Run to the end, which is a value; only `CancelledError`, and what a broken recorder raises, come out."""
+        self._run.begin()
+        index = 0
         try:
-            while self.outcome is None:
-                async with aclosing(self._step(step)) as events:
-                    async for event in events:
-                        yield event
-                step += 1
-        except (asyncio.CancelledError, GeneratorExit):
+            with self._limit:
+                await self._agent.tools.ready()
+                while self.outcome is None:
+                    await self._step(index)
+                    index += 1
+        except asyncio.CancelledError:
             self._end("cancelled")
             raise
         except LangfxError as error:
+            await self._close_batch()
             self._fail(error)
+        assert self.outcome is not None  # nothing else leaves the loop
+        return self.outcome
 
-    async def _step(self, step: int) -> AsyncGenerator[TurnEvent, None]:
-        if self._out_of_bounds(step):
+    def interrupt(self) -> None:
+        """Cut the reply that is streaming, if one is: the user has said something. Its text stays, its calls do not."""
+        if self._asking is not None and not self._is_interrupted:
+            self._is_interrupted = True
+            self._asking.cancel()
+
+    async def _step(self, index: int) -> None:
+        self._run.check()
+        self._limit.check()
+        if self._limits.max_steps is not None and index >= self._limits.max_steps:
+            self._end("max_steps")
             return
-        self.transcript.extend(await self._recorder.before_request(step))
-        async with aclosing(self._ask()) as deltas:
-            async for event in deltas:
-                await self._recorder.event(event)
-                yield event
-        message = self._message
-        assert message is not None  # _ask raises when it has no complete answer
-        calls = self._planned(message)
+        said = await self._recorder.before_request(index)
+        if isinstance(said, Stop):
+            self._end(said.stop_reason)
+            return
+        self.transcript.extend(said)
+        async with self._session.branch("step", f"step {index}", lm=self._lm) as view:
+            step = Step(
+                self._run,
+                index,
+                view,
+                self.transcript,
+                tools=self._agent.tools,
+                instructions=self._agent.instructions,
+                closing=self._closing,
+            )
+            for hook in self._agent.hooks.before_step:
+                await self._run.called(hook, step)
+                if step.is_stopped:
+                    await self._stop(step)
+                    return
+            if self._is_over_tokens():
+                self._end("max_total_tokens")
+                return
+            if step.tools is not self._agent.tools:
+                await step.tools.ready()
+            message = await self._ask(step)
+            if message is not None:
+                await self._replied(step, message)
+
+    async def _replied(self, step: Step, message: AIMessage) -> None:
+        """Answer the calls of a whole reply, or decide how the run ends without any."""
+        calls = self._planned(step, message)
         self.transcript.append(message)
-        await self._recorder.replied(step, message, calls)
-        if message.finish_reason == "pause" and not calls:
-            return
-        if not calls:
+        await self._recorder.replied(step.index, message, calls)
+        self._run.check()
+        if calls:
+            batch = self._batch = Batch(self._run, self._agent.hooks, step, calls)
+            try:
+                await self._answer(batch, len(calls), step)
+            finally:
+                self.transcript.extend(batch.results)
+            results = batch.results
+            self._batch = None
+        else:
+            results = []
+            if message.finish_reason != "pause":
+                await self._conclude(step, message)
+        for hook in self._agent.hooks.after_step:
+            await self._run.called(hook, step, message, results)
+        if step.is_stopped and self.outcome is None:
+            await self._stop(step)
+
+    async def _conclude(self, step: Step, message: AIMessage) -> None:
+        """A reply without calls is the end, unless a value is wanted and it has none: then the model is told so."""
+        if self._wanted is None:
             self._end("end_turn")
             return
-        batch = Batch(calls, self._agent.tools, recorder=self._recorder, clock=self._clock, place=self._place)
         try:
-            async with aclosing(self._answer(batch, calls, step)) as events:
-                async for event in events:
-                    yield event
-        finally:
-            self.transcript.extend(batch.results)
+            self._message = await self._wanted.read(message)
+            self._end("end_turn")
+        except MappingError as error:
+            self._misread += 1
+            error.attempts = error.details["attempts"] = self._misread
+            is_last = self._limits.max_steps is not None and step.index + 1 >= self._limits.max_steps
+            if is_last or step.is_stopped or not self._wanted.can_repair(error):
+                self._end("error", error)
+            else:
+                self.transcript.append(self._wanted.repair(error))
 
-    async def _ask(self) -> AsyncGenerator[TurnEvent, None]:
-        """One request; leaves the whole answer in `_message`."""
+    async def _ask(self, step: Step) -> AIMessage | None:
+        """One request; the whole answer, or None where the user interrupted it."""
         self._message = None
-        lm = self._lm
-        left = self._remaining()
-        if left is not None and (lm.timeout is None or left < lm.timeout):
-            lm = lm.with_options(timeout=left)
-        await self._agent.tools.ready()
+        text: list[str] = []
+        task = self._asking = asyncio.current_task()
+        before = 0 if task is None else task.cancelling()
         try:
-            async with lm.stream(self.transcript, tools=self._agent.tools.declarations()) as chunks:
-                async for chunk in chunks:
-                    if chunk.delta.text:
-                        yield TextDelta(delta=chunk.delta.text)
-                    if chunk.delta.thought:
-                        yield ThoughtDelta(delta=chunk.delta.thought)
+            message = await self._streamed(step, text)
+            if self._is_interrupted:
+                await self._uninterrupted(task)
+            return message
+        except asyncio.CancelledError:
+            self._run.usages.append(None)
+            if not self._is_interrupted or task is None or task.uncancel() > before:
+                raise
+            if text:
+                self._message = AIMessage("".join(text), metadata=INCOMPLETE)
+                self.transcript.append(self._message)
+            return None
+        except LMError as error:
+            self._run.usages.append(error.usage)
+            raise
+        finally:
+            self._asking = None
+            self._is_interrupted = False
+
+    async def _uninterrupted(self, task: asyncio.Task[Any] | None) -> None:
+        """The interruption came when the reply was whole already: take back the cancelling that is still to come."""
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+        if task is not None:
+            task.uncancel()
+        self._run.check()
+
+    async def _streamed(self, step: Step, text: list[str]) -> AIMessage | None:
+        emit = self._recorder.event
+        schema = None if self._wanted is None else self._wanted.document
+        lm = step.session.counted(keeps_texts=self._keeps_texts)
+        async with lm.stream(step.request(), tools=self._declarations(step.tools), schema=schema) as chunks:
+            while arrived := await chunks.arrived():
+                for chunk in arrived:
+                    delta = chunk.delta
+                    if delta.text:
+                        text.append(delta.text)
+                        await emit(TextDelta(delta=delta.text))
+                    if delta.thought:
+                        await emit(ThoughtDelta(delta=delta.thought))
                     if chunk.final:
                         self._message = self._with_new_ids(chunk.aggregated)
-        except LMError as error:
-            self._usages.append(error.usage)
-            raise
-        except (asyncio.CancelledError, GeneratorExit):
-            self._usages.append(None)
-            raise
-        if self._message is not None:
-            self._usages.append(self._message.usage)
+        assert self._message is not None  # a stream without a final chunk raises
+        self._run.usages.append(self._message.usage)
+        return self._message
 
-    async def _answer(self, batch: Batch, calls: Sequence[PlannedCall], step: int) -> AsyncGenerator[TurnEvent, None]:
-        refusal = self._no_room_for(calls, step)
-        self._calls += len(calls)
-        events = batch.refuse(refusal) if refusal else self._run(batch)
-        async with aclosing(events):
-            async for event in events:
-                yield event
-        if refusal:
+    async def _answer(self, batch: Batch, count: int, step: Step) -> None:
+        refusal = self._no_room_for(count, step.index)
+        self._calls += count
+        if refusal is None:
+            await batch.run(most=self._limits.max_parallel_tools)
+        else:
+            await batch.refuse(refusal)
             self._end(refusal.limit)
 
-    async def _run(self, batch: Batch) -> AsyncGenerator[TurnEvent, None]:
-        events = batch.run(most=self._limits.max_parallel_tools, remaining=self._remaining)
-        async with aclosing(events):
-            async for event in events:
-                yield event
+    async def _stop(self, step: Step) -> None:
+        """A hook ends the run; its text, if any, is the last thing said, and read where a value is wanted."""
+        if step.text:
+            self._message = AIMessage(step.text)
+            await self._recorder.event(TextDelta(delta=step.text))
+            self.transcript.append(self._message)
+            await self._recorder.replied(step.index, self._message, [])
+        await self._conclude(step, self._message or AIMessage())
 
-    def _no_room_for(self, calls: Sequence[PlannedCall], step: int) -> BudgetExceededError | None:
+    async def _close_batch(self) -> None:
+        """Show how the calls ended that an error interrupted; a recorder that has failed is not told."""
+        if self._batch is not None:
+            with suppress(LangfxError):
+                await self._batch.close()
+
+    def _declarations(self, tools: ToolRegistry) -> tuple[ToolDeclaration, ...]:
+        if self._declared is None or self._declared[0] is not tools:
+            self._declared = (tools, tools.declarations())
+        return self._declared[1]
+
+    def _no_room_for(self, count: int, index: int) -> BudgetExceededError | None:
         """The limit that forbids these calls: a step must remain to read their results."""
-        if self._limits.max_steps is not None and step + 1 >= self._limits.max_steps:
+        if self._limits.max_steps is not None and index + 1 >= self._limits.max_steps:
             return BudgetExceededError("the run has no step left to read the result of this call", limit="max_steps")
         most = self._limits.max_tool_calls
-        if most is not None and self._calls + len(calls) > most:
+        if most is not None and self._calls + count > most:
             return BudgetExceededError(f"the run is limited to {most} tool calls", limit="max_tool_calls")
         return None
 
-    def _out_of_bounds(self, step: int) -> bool:
-        """End the run where a limit has been reached between two steps."""
-        left = self._remaining()
-        tokens = total(self._usages)
-        spent = tokens.total_tokens if tokens else None
-        if left is not None and left <= 0:
-            self._end("max_time", DeadlineExceededError("the run reached its time limit"))
-        elif self._limits.max_total_tokens is not None and (spent or 0) >= self._limits.max_total_tokens:
-            self._end("max_total_tokens")
-        elif self._limits.max_steps is not None and step >= self._limits.max_steps:
-            self._end("max_steps")
-        return self.outcome is not None
+    def _is_over_tokens(self) -> bool:
+        most = self._limits.max_total_tokens
+        usage = None if most is None else self._run.usage
+        return most is not None and usage is not None and (usage.total_tokens or 0) >= most
 
-    def _remaining(self) -> float | None:
-        return None if self._ends_at is None else self._ends_at - self._clock.monotonic()
-
-    def _planned(self, message: AIMessage) -> list[PlannedCall]:
+    def _planned(self, step: Step, message: AIMessage) -> list[PlannedCall]:
         planned = []
         for call in message.tool_calls:
-            tool = self._agent.tools.get(call.name)
+            tool = step.tools.get(call.name)
             idempotent = bool(tool and tool.idempotent)
             writes = tool.writes if tool else False
             planned.append(
@@ -229,9 +309,14 @@ class Loop:
 
     def _with_new_ids(self, message: AIMessage) -> AIMessage:
         """The answer, in which a call id that an earlier answer used is made a new one."""
-        parts = [self._unused(part) if isinstance(part, ToolCall) else part for part in message.parts]
-        self._call_ids.update(part.id for part in parts if isinstance(part, ToolCall))
-        return message if list(message.parts) == parts else message.replace(parts=parts)
+        calls = message.tool_calls
+        if not self._call_ids.isdisjoint(call.id for call in calls):
+            message = message.replace(
+                parts=[self._unused(part) if isinstance(part, ToolCall) else part for part in message.parts]
+            )
+            calls = message.tool_calls
+        self._call_ids.update(call.id for call in calls)
+        return message
 
     def _unused(self, call: ToolCall) -> ToolCall:
         if call.id not in self._call_ids:
@@ -242,14 +327,13 @@ class Loop:
         return ToolCall(f"{call.id[:60]}_{number}", call.name, call.args, raw_args=call.raw_args)
 
     def _fail(self, error: LangfxError) -> None:
-        partial = getattr(error, "partial", None)
         if isinstance(error, ContentFilteredError):
             self._end("refused", error)
         elif isinstance(error, IncompleteGenerationError) and error.finish_reason == "length":
-            self._keep_cut_reply(partial)
+            self._keep_cut_reply(error.partial)
             self._end("max_output_tokens", error)
-        elif isinstance(error, LMTimeoutError) and self._ends_at is not None and (self._remaining() or 0) <= 0:
-            self._end("max_time", DeadlineExceededError("the run reached its time limit"))
+        elif isinstance(error, DeadlineExceededError):
+            self._end("max_time", error)
         else:
             self._end("error", error)
 
@@ -258,14 +342,14 @@ class Loop:
             return
         self._message = self._with_new_ids(partial)
         self.transcript.append(self._message)
-        for planned in self._planned(self._message):
+        for call in self._message.tool_calls:
+            planned = PlannedCall(execution_id="", call=call, idempotent=False, writes=False)
             self.transcript.append(result_message(planned, CUT_CALL, is_error=True))
 
     def _end(self, stop_reason: str, error: LangfxError | None = None) -> None:
-        self.outcome = RunEnd(stop_reason=stop_reason, usage=total(self._usages), message=self._message, error=error)
+        self.outcome = RunEnd(stop_reason=stop_reason, usage=self._run.usage, message=self._message, error=error)
 
 
-def opening(agent: AgentSetup, *messages: Message) -> list[Message]:
-    """The transcript a run starts with: the agent's instructions, where it has any, then the messages."""
-    system = [SystemMessage(agent.instructions)] if agent.instructions else []
-    return [*system, *messages]
+def _wanted(agent: AgentSetup, lm: LanguageModel) -> Wanted | None:
+    """The value that a run of this agent with this model ends with, where it is to be one."""
+    return None if agent.output is None else agent.output.wanted(lm, has_tools=len(agent.tools) > 0)

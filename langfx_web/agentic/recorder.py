@@ -20,11 +20,18 @@ class PlannedCall:
     writes: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run is to end here, between two steps, for this stop reason."""
+
+    stop_reason: str
+
+
 class Recorder(Protocol):
     """Told of each thing before it has an effect; the loop waits for what it is told to wait for."""
 
-    async def before_request(self, step: int) -> Sequence[UserMessage]:
-        """Before request `step` (from 0); returns what the user has said meanwhile."""
+    async def before_request(self, step: int) -> Sequence[UserMessage] | Stop:
+        """Before request `step` (from 0); returns what the user has said meanwhile, or that the run is to end."""
 
     async def event(self, event: TurnEvent) -> None:
         """Something to show."""
@@ -42,7 +49,7 @@ class Recorder(Protocol):
 class NullRecorder:
     """Keeps no record."""
 
-    async def before_request(self, step: int) -> Sequence[UserMessage]:
+    async def before_request(self, step: int) -> Sequence[UserMessage] | Stop:
         """Nothing was said meanwhile."""
         return ()
 
@@ -56,4 +63,5 @@ class NullRecorder:
         """Nothing to wait for."""
 
     async def call_done(self, call: PlannedCall, result: ToolMessage, end: ToolEnd) -> None:
-        """Nothing to do."""
+        """Shown like any other event."""
+        await self.event(end)

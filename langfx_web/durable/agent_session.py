@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from langfx_web.agentic import AgentSetup
+from langfx_web.agentic import AgentSetup, Gate
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.durable.fold import Conversation
 from langfx_web.durable.ids import new_id as random_id
@@ -83,6 +83,21 @@ class AgentSession:
         Gives `cancelled`, or `none` where there is nothing (more) to cancel. The turn ends as `cancelled`.
         """
         return await self._runner.cancel(None if message_id is None else check_message_id(message_id))
+
+    async def answer(self, gate_id: str, value: Any) -> None:
+        """Answer an open question of a turn.
+
+        `gate_answer_invalid` where the value does not fit: the gate stays open. `gate_not_found` where none is open.
+        """
+        await self._runner.gates.answer(gate_id, value)
+
+    async def decline(self, gate_id: str, reason: str = "") -> None:
+        """Refuse to answer an open question: whoever asked is told the reason; a call that needs approval is denied."""
+        self._runner.gates.decline(gate_id, reason)
+
+    async def gates(self) -> list[Gate]:
+        """The questions that are open now, oldest first; those that this worker asks."""
+        return self._runner.gates.gates()
 
     def stream(self, cursor: int = 0) -> LineStream:
         """The session's lines after number `cursor`, also those to come: it stays open. `invalid_cursor` at once."""

@@ -13,6 +13,7 @@ from langfx_web.clock import Clock
 from langfx_web.durable.inbox import Inbox
 from langfx_web.durable.journal import Applied, Journal
 from langfx_web.durable.lines import count
+from langfx_web.durable.open_gates import gates_of
 from langfx_web.durable.recorder import JournalRecorder
 from langfx_web.durable.records import Input, Settings, TurnEnd
 from langfx_web.durable.registration import Outcome
@@ -49,6 +50,7 @@ class Runner:
         self.clock = clock
         self.worker = new_id("wkr_")
         self.replica = Replica(store, session_id, is_new=is_new)
+        self.gates = gates_of(store, session_id)
         self._agent = agent
         self._new_id = new_id
         self._inbox = Inbox(store, session_id, self.replica, agent=agent.name, clock=clock, changed=self._changed)
@@ -252,6 +254,7 @@ class Runner:
             turn,
             conversation.transcript(),
             recorder=recorder,
+            answers=self.gates,
             session_id=self.id,
             clock=self.clock,
             new_id=self._new_id,

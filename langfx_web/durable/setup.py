@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langfx_web.agentic import AgentSetup, Limits, of_a_turn
+from langfx_web.agentic import AgentSetup, Hooks, Limits, of_a_turn
 from langfx_web.durable.records import Settings
 from langfx_web.json_text import dumps
 from langfx_web.llms import LanguageModel, Models
 from langfx_web.tools import ToolRegistry
+
+if TYPE_CHECKING:
+    from langfx_web.agentic.output import Output
 
 ATTEMPTS = 2
 """Attempts at one request of a turn, where the model does not say; the second only if nothing was shown."""
@@ -25,6 +28,8 @@ class TurnSetup:
     instructions: str | None
     tools: ToolRegistry
     limits: Limits
+    hooks: Hooks
+    output: Output | None = None
     models: Models = field(default_factory=dict)
 
 
@@ -42,6 +47,8 @@ def turn_setup(agent: AgentSetup, settings: Settings) -> TurnSetup:
         instructions=agent.instructions if settings.instructions is None else settings.instructions,
         tools=agent.tools,
         limits=of_a_turn(agent.limits),
+        hooks=agent.hooks,
+        output=agent.output,
     )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 
-from langfx_web.agentic import AgentSetup, Loop, Place, error_info, opening
+from langfx_web.agentic import AgentSetup, Answers, Loop, Place, Session, error_info
 from langfx_web.clock import Clock
 from langfx_web.durable.fold import TurnState
 from langfx_web.durable.recorder import JournalRecorder
@@ -17,6 +16,9 @@ from langfx_web.events import ErrorInfo
 from langfx_web.llms import current_session_id
 from langfx_web.messages import Message
 from langfx_web.usage import Usage
+
+MAX_NODES = 1_000_000
+"""A turn's trace is bounded by the turn's own limits; it is for its tools, and ends with the turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,7 @@ class TurnRun:
         transcript: Sequence[Message],
         *,
         recorder: JournalRecorder,
+        answers: Answers,
         session_id: str,
         clock: Clock,
         new_id: Callable[[str], str],
@@ -46,6 +49,7 @@ class TurnRun:
         self._turn = turn
         self._transcript = transcript
         self._recorder = recorder
+        self._answers = answers
         self._session_id = session_id
         self._clock = clock
         self._new_id = new_id
@@ -81,23 +85,25 @@ class TurnRun:
     async def _work(self) -> None:
         current_session_id.set(self._session_id)
         setup = turn_setup(self._agent, self._turn.input.settings)
-        self._loop = Loop(
-            setup,
-            opening(setup, *self._transcript),
-            lm=setup.lm,
-            limits=setup.limits,
-            place=Place(
-                turn_id=self.message_id,
-                session_id=self._session_id,
-                context=self._turn.input.context or {},
-            ),
-            new_id=self._new_id,
-            recorder=self._recorder,
-            clock=self._clock,
-        )
-        async with aclosing(self._loop.events()) as events:
-            async for _ in events:
-                pass
+        async with Session(lm=setup.lm, max_nodes=MAX_NODES, clock=self._clock) as session:
+            self._loop = Loop(
+                setup,
+                self._transcript,
+                session=session,
+                lm=setup.lm,
+                limits=setup.limits,
+                place=Place(
+                    turn_id=self.message_id,
+                    session_id=self._session_id,
+                    context=self._turn.input.context or {},
+                ),
+                new_id=self._new_id,
+                recorder=self._recorder,
+                answers=self._answers,
+                clock=self._clock,
+                keeps_texts=False,
+            )
+            await self._loop.run()
 
     def _ending(self, work: asyncio.Task[None]) -> Ending:
         outcome = self._loop.outcome if self._loop else None

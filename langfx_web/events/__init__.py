@@ -25,6 +25,8 @@ from langfx_web.events.query import (
 )
 from langfx_web.events.turn import (
     ErrorInfo,
+    GateClosed,
+    GateOpen,
     TextDelta,
     ThoughtDelta,
     ToolCallDelta,
@@ -50,6 +52,8 @@ __all__ = [
     "ErrorInfo",
     "FieldEnd",
     "FieldStart",
+    "GateClosed",
+    "GateOpen",
     "GenerationCancelled",
     "GenerationComplete",
     "GenerationFailed",

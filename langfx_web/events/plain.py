@@ -27,6 +27,8 @@ from langfx_web.events.query import (
 )
 from langfx_web.events.turn import (
     ErrorInfo,
+    GateClosed,
+    GateOpen,
     TextDelta,
     ThoughtDelta,
     ToolCallDelta,
@@ -46,12 +48,12 @@ from langfx_web.messages.codec import encode_part
 from langfx_web.usage import Usage
 
 _TURN_EVENTS: dict[str, type[Any]] = {
-    kind.type: kind for kind in (TextDelta, ThoughtDelta, ToolStart, ToolEnd, TurnStart, TurnEnd)
+    kind.type: kind for kind in (TextDelta, ThoughtDelta, ToolStart, ToolEnd, GateOpen, GateClosed, TurnStart, TurnEnd)
 }
 _NAMES = {kind: tuple((item.name, camel(item.name)) for item in fields(kind)) for kind in _TURN_EVENTS.values()}
 """Fields of each event with their plain names; looked up once, as there is an event for every few letters."""
 
-_ALWAYS = frozenset({"input", "session_id", "usage"})
+_ALWAYS = frozenset({"input", "payload", "session_id", "usage"})
 """Fields that stay in the plain form when they are None."""
 
 _MOST_BITS = 14_000
@@ -185,7 +187,7 @@ def _call_end(event: ToolCallEnd) -> dict[str, Any]:
 
 
 _ENCODERS: Mapping[type, Callable[[Any], dict[str, Any]]] = {
-    **dict.fromkeys((ToolStart, ToolEnd, TurnStart, TurnEnd), _turn_event),
+    **dict.fromkeys((ToolStart, ToolEnd, GateOpen, GateClosed, TurnStart, TurnEnd), _turn_event),
     **dict.fromkeys((TextDelta, ThoughtDelta), _delta),
     **dict.fromkeys((FieldStart, ObjectEnd), _path),
     StringFieldDelta: _string_field_delta,

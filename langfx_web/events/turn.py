@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -65,6 +66,31 @@ class ToolEnd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateOpen:
+    """A run waits for a person's answer, which must fit `schema` (JSON Schema).
+
+    `payload` is JSON to decide by, `call_id` the tool call that asks; `expires_at` is ISO 8601 in UTC.
+    """
+
+    type: ClassVar[Literal["gate_open"]] = "gate_open"
+    id: str
+    reason: str
+    payload: Any
+    schema: Mapping[str, Any]
+    call_id: str | None = None
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateClosed:
+    """A gate is settled; `outcome` is `answered`, `declined`, `timeout` or `cancelled`."""
+
+    type: ClassVar[Literal["gate_closed"]] = "gate_closed"
+    id: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStart:
     """A turn begins; `input` is the prompt's text, or a preview of it."""
 
@@ -85,13 +111,17 @@ class ErrorInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnd:
-    """A turn is over; `stop_reason` says how, `error` is set where that is `error` or `refused`."""
+    """A turn is over; `stop_reason` says how, `error` is set where that is `error` or `refused`.
+
+    `output` is the value that a one-shot run of an agent with an `output` type ended with.
+    """
 
     type: ClassVar[Literal["turn_end"]] = "turn_end"
     stop_reason: str
     usage: Usage | None = None
     error: ErrorInfo | None = None
     repeated: bool | None = None
+    output: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +150,7 @@ class ToolCallEnd:
     call: ToolCall
 
 
-TurnEvent: TypeAlias = TextDelta | ThoughtDelta | ToolStart | ToolEnd | TurnStart | TurnEnd
+TurnEvent: TypeAlias = TextDelta | ThoughtDelta | ToolStart | ToolEnd | GateOpen | GateClosed | TurnStart | TurnEnd
 """What a turn emits, in order; the last one is a `TurnEnd`."""
 
 ToolCallProgress: TypeAlias = ToolCallStart | ToolCallDelta | ToolCallEnd

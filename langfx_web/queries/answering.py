@@ -95,7 +95,7 @@ async def answered(
         except MappingError as error:
             error.attempts = error.details["attempts"] = len(answers)
             error.cache_invalidation_error = await _evicted(lm, answer)
-            if error.attempts > repairs.autofix or not _is_repairable(error):
+            if error.attempts > repairs.autofix or not can_repair(error):
                 raise
             message = ComplexMessage(message, _without_calls(answer), repairs.request(error))
             lm = repairs.lm or lm
@@ -127,7 +127,8 @@ def reason_of(error: MappingError) -> str:
     return reason.rstrip(".")[:LONGEST_REASON]
 
 
-def _is_repairable(error: MappingError) -> bool:
+def can_repair(error: MappingError) -> bool:
+    """Whether telling the model of it can help."""
     return error.hook is None and not isinstance(error.cause, OutputLimitError)
 
 

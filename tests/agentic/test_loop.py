@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from langfx_web import Agent, Limits
-from langfx_web.agentic import Loop, NullRecorder, Place, opening
+from langfx_web.agentic import Loop, NullRecorder, Place, Session
 from langfx_web.errors import (
     BudgetExceededError,
     ContentFilteredError,
@@ -45,11 +45,31 @@ def agent(lm: Any, *tools: Any, **options: Any) -> Agent:
     return Agent(lm=lm, tools=tools or [double, fail], **options)
 
 
-def loop_of(some: Agent, prompt: str = "go", **options: Any) -> Loop:
+class Heard(NullRecorder):
+    """Keeps the events."""
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+
+    async def event(self, event: Any) -> None:
+        """Keep it."""
+        self.events.append(event)
+
+
+class HeardLoop(Loop):
+    """A loop whose recorder can be looked at."""
+
+    def __init__(self, *given: Any, recorder: Any = None, **options: Any) -> None:
+        self.heard = recorder or Heard()
+        super().__init__(*given, recorder=self.heard, **options)
+
+
+def loop_of(some: Agent, prompt: str = "go", **options: Any) -> HeardLoop:
     ids = itertools.count(1)
-    return Loop(
+    return HeardLoop(
         some,
-        opening(some, UserMessage(prompt)),
+        [UserMessage(prompt)],
+        session=Session(),
         lm=some.lm,
         limits=options.pop("limits", some.limits.with_defaults(max_steps=8, max_tool_calls=12)),
         place=Place(turn_id="msg_1"),
@@ -58,8 +78,9 @@ def loop_of(some: Agent, prompt: str = "go", **options: Any) -> Loop:
     )
 
 
-async def run(loop: Loop) -> list[Any]:
-    return [event async for event in loop.events()]
+async def run(loop: HeardLoop) -> list[Any]:
+    await loop.run()
+    return loop.heard.events if isinstance(loop.heard, Heard) else []
 
 
 async def test_text_alone_ends_the_turn() -> None:
@@ -384,7 +405,7 @@ async def test_invoke_raises_what_ended_the_run(reply, limits, error) -> None:
 
 async def test_stream_ends_with_turn_end() -> None:
     """Failures are in it, not raised."""
-    events = [event async for event in agent(StaticSequence([TemporaryLMError("busy")])).stream("x")]
+    events = [event async for event in agent(StaticSequence([TemporaryLMError("busy")])).stream(prompt="x")]
     assert len(events) == 1
     assert isinstance(events[0], TurnEnd)
     assert (events[0].stop_reason, events[0].error.code) == ("error", "temporary")
