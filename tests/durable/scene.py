@@ -26,7 +26,7 @@ class SpokenModel(LanguageModel):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"model": "spoken", "max_attempts": 1, **options})
         self.requests: list[ModelRequest] = []
-        self.aborted = 0
+        self._aborted: list[bool] = []
         self._pieces: asyncio.Queue[str | BaseException | None] = asyncio.Queue()
 
     def say(self, text: str) -> None:
@@ -41,6 +41,11 @@ class SpokenModel(LanguageModel):
         """Let it break."""
         self._pieces.put_nowait(error)
 
+    @property
+    def aborted(self) -> int:
+        """Of the model and all its copies."""
+        return sum(self._aborted)
+
     async def _stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)
         is_over = False
@@ -52,7 +57,7 @@ class SpokenModel(LanguageModel):
             is_over = True
             yield Finish(reason="stop", raw="stop")
         finally:
-            self.aborted += not is_over
+            self._aborted.append(not is_over)
 
 
 class Workshop:
