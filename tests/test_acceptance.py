@@ -1,6 +1,7 @@
 """Every promise has a test that names it.
 
-Of the platform: `platform_NN` in the test's name, `platform NN:` in a title; of typed answers: `langfx_NN`.
+Of the platform: `platform_NN` in the test's name, `platform NN:` in a title; of typed answers: `langfx_NN`; of models:
+`providers_NN`.
 """
 
 from __future__ import annotations
@@ -100,6 +101,73 @@ LANGFX = {
     72: "scripts say what they lack",
 }
 
+PROVIDERS = {
+    1: "every recorded answer is read right, however it is cut",
+    2: "a call is the fold of its stream",
+    3: "leaving a stream ends its request before anything else happens",
+    4: "a stream that was read to its end is let go of, not ended",
+    5: "cancelling works at every moment and sends nothing more",
+    6: "an abort that we did not ask for is a lost connection",
+    7: "headers that never come and streams that stall time out",
+    8: "signs of life and a slow reader are no silence",
+    9: "very long, no and impossible timeouts",
+    10: "temporary failures are tried again as often as asked for",
+    11: "nothing is tried again unless it is asked for",
+    12: "a connection lost before the first piece costs no repeated text",
+    13: "after the first piece nothing is sent again",
+    14: "the wait that a server asks for is kept",
+    15: "a wait that makes no sense gives way to our own",
+    16: "a wait of a day is an error at once",
+    17: "waits inside error bodies count",
+    18: "a server may forbid another try",
+    19: "the last error is raised as it is",
+    20: "a place that cannot be reached is tried once more, no oftener",
+    21: "a rejected key is asked for again once",
+    22: "a key that a server echoes is nowhere to be seen",
+    23: "long error pages are cut",
+    24: "options of a call count for that call",
+    25: "an option that nobody knows is a TypeError",
+    26: "what a model or wire lacks is refused unsent",
+    27: "samples keep their order and their bound, and fail together",
+    28: "whatever shapes an answer tells kept answers apart",
+    29: "the same question costs once",
+    30: "kept answers expire, make room, can be passed over, and may fail",
+    31: "only whole answers are kept",
+    32: "two fakes never answer for each other",
+    33: "equal models share answers within one namespace",
+    34: "thoughts go back byte for byte, also from storage",
+    35: "signatures need no text, and text without one is not sent",
+    36: "thoughts wait for a provider that can read them",
+    37: "reasoning stands before its call, and the result names the call",
+    38: "reasoning that a server would refuse is left out",
+    39: "parallel calls of one step make one content, with its signatures",
+    40: "a history from elsewhere carries one stand-in signature per step",
+    41: "where reasoning is wanted back there is always some",
+    42: "reasoning that came in fragments goes back whole",
+    43: "thoughts that are refused are left out once",
+    44: "a longer conversation begins with the same bytes",
+    45: "results stand in the order of their calls on every wire",
+    46: "an open call is refused unsent",
+    47: "blank texts never reach a server",
+    48: "pictures are what their bytes say, within bounds",
+    49: "a schema is said in a wire's own words, or refused at a place",
+    50: "no arguments are an empty object",
+    51: "arguments that cannot be read are kept as text and never run",
+    52: "ids of calls are distinct, stable and consistent",
+    53: "impossible orders are named",
+    54: "what is new is passed over or kept whole",
+    55: "errors inside a stream have their class, and one try before output",
+    56: "no credit is not tried again",
+    57: "an answer without its end is incomplete",
+    58: "what a provider will not say is filtered content",
+    59: "a pause is a success that can be sent again",
+    60: "tokens are counted once, in their class",
+    61: "plain http is for this machine",
+    62: "a local server gets few headers and no key",
+    63: "lists of models are read to their end",
+    64: "importing models does nothing else",
+}
+
 
 def test_every_promise_of_the_platform_has_a_test() -> None:
     """A row without a test is a promise that nobody keeps."""
@@ -113,6 +181,13 @@ def test_every_promise_of_typed_answers_has_a_test() -> None:
     named = _numbers(r"def test_langfx_(\d\d)_", "*.py")
     missing = {number: promise for number, promise in LANGFX.items() if number not in named}
     assert (missing, named - LANGFX.keys()) == ({}, set())
+
+
+def test_every_promise_of_the_four_wires_has_a_test() -> None:
+    """The same of models; a test of a known fault may name one too."""
+    named = _numbers(r"def test_\w*providers_(\d\d)_", "*.py")
+    missing = {number: promise for number, promise in PROVIDERS.items() if number not in named}
+    assert (missing, named - PROVIDERS.keys()) == ({}, set())
 
 
 def _numbers(pattern: str, files: str) -> set[int]:
