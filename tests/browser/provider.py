@@ -108,9 +108,13 @@ def event(kind: str, **fields: Any) -> bytes:
 
 
 class Provider:
-    """Answers each prompt with the answers that were given for it, one per request; the last one repeats."""
+    """Answers each prompt with the answers that were given for it, one per request; the last one repeats.
 
-    def __init__(self) -> None:
+    `prompt_of` tells which one a request is for.
+    """
+
+    def __init__(self, prompt_of: Callable[[Exchange], str] | None = None) -> None:
+        self._prompt_of = prompt_of or (lambda exchange: newest_text(json.loads(exchange.body)))
         self._answers: dict[str, list[Answer]] = {}
         self._asked: dict[str, list[Exchange]] = {}
         self._lock = threading.Lock()
@@ -132,7 +136,7 @@ class Provider:
 
     def route(self, exchange: Exchange) -> None:
         """The server's `POST /v1/messages`."""
-        prompt = newest_text(json.loads(exchange.body))
+        prompt = self._prompt_of(exchange)
         with self._lock:
             given, asked = self._answers[prompt], self._asked[prompt]
             asked.append(exchange)

@@ -2,6 +2,7 @@
 
 import http.client
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,17 @@ def test_a_taken_port_is_an_error() -> None:
     """Two servers never share a port unnoticed."""
     with Server() as server, pytest.raises(OSError, match="in use"):
         Server(port=server.port)
+
+
+def test_open_connections_are_counted() -> None:
+    """A client counts until it leaves, between its requests too."""
+    with Server(routes={"GET /x": hello}) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+        connection.request("GET", "/x")
+        connection.getresponse().read()
+        assert server.open_connections == 1
+        connection.close()
+        end = time.monotonic() + 5
+        while server.open_connections and time.monotonic() < end:
+            time.sleep(0.01)
+        assert server.open_connections == 0

@@ -72,11 +72,11 @@ def new_tab(new_page: NewPage, server: Server) -> NewTab:
 
 
 @pytest.fixture(scope="module")
-def shared_tab(engine: Engine, server: Server) -> Iterator[Tab]:
-    """One connected tab for the tests of a module; use it through `tab`."""
+def shared_tab(request: pytest.FixtureRequest, engine: Engine, server: Server) -> Iterator[Tab]:
+    """One connected tab for the tests of a module, which may name its `MODULES`; use it through `tab`."""
     page = engine.open()
     tab = Tab(page, server.url, listen=False).open()
-    tab.connect("agents.py")
+    tab.connect(*getattr(request.module, "MODULES", ["agents.py"]))
     yield tab
     page.close()
 

@@ -76,6 +76,11 @@ class Server:
         """Address of the served folder, with a slash at its end."""
         return f"{self.origin}{self.mount}/"
 
+    @property
+    def open_connections(self) -> int:
+        """How many clients are connected now, at work or idle."""
+        return self._listener.open_connections
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self
@@ -176,6 +181,10 @@ class _Listener(ThreadingHTTPServer):
     def shutdown_request(self, request: Any) -> None:
         super().shutdown_request(request)
         self._connections.pop(request, None)
+
+    @property
+    def open_connections(self) -> int:
+        return len(self._connections)
 
     def drop_connections(self) -> None:
         for connection, thread in list(self._connections.items()):
