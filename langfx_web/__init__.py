@@ -39,7 +39,7 @@ from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
-    from langfx_web import testing
+    from langfx_web import otlp, testing
     from langfx_web.agentic import Budget
     from langfx_web.events import LogEntry, Progress, TraceNode, UsageSummary
     from langfx_web.observation import Observer
@@ -85,6 +85,7 @@ __getattr__ = deferred(
         "UsageSummary": "langfx_web.events",
         "complete": "langfx_web.queries",
         "describe": "langfx_web.queries",
+        "otlp": "langfx_web",
         "parse": "langfx_web.queries",
         "query": "langfx_web.queries",
         "query_batch": "langfx_web.queries",
@@ -155,6 +156,7 @@ __all__ = [
     "complete",
     "describe",
     "llms",
+    "otlp",
     "page_credential",
     "parse",
     "query",

@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("messages",),
     ("events",),
     ("templates", "schemas", "transport", "stores", "observation"),
-    ("protocols", "tools"),
+    ("protocols", "tools", "otlp"),
     ("llms",),
     ("queries",),
     ("agentic",),

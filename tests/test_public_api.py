@@ -27,7 +27,7 @@ def test_names_of_typed_answers_are_read_at_first_use() -> None:
     program = "import sys, langfx_web.bridge.dispatch; print(*[name for name in sys.modules if 'langfx_web' in name])"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "langfx_web.agent" in loaded
-    rooms = ("langfx_web.protocols.", "langfx_web.queries.", "langfx_web.observation.")
+    rooms = ("langfx_web.protocols.", "langfx_web.queries.", "langfx_web.observation.", "langfx_web.otlp.")
     assert not {name for name in loaded if name.startswith(rooms)}
     for name, home in deferred.items():
         assert getattr(langfx_web, name) is getattr(importlib.import_module(home), name)

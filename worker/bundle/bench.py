@@ -78,6 +78,8 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
         variables["LANGFX_NPM"] = str(folder / "pyodide")
     if chosen & {"check", "host", "browser"}:
         unpack(cache.get(pins.npm["typescript"]), typescript(place))
+    if "host" in chosen:
+        variables["LANGFX_OTLP"] = str(environment(place, pins, "env-otlp"))
     if "browser" in chosen:
         packages = installed(place.root / "tests" / "browser" / "npm", place.made / "env-npm")
         variables["LANGFX_NODE_MODULES"] = str(packages)
