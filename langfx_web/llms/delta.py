@@ -6,7 +6,7 @@ candidate a delta belongs to, `key` names a tool call within the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -110,6 +110,21 @@ class UsageReport:
     usage: Usage
 
 
+class WireUsage:
+    """A report in a wire's own words, which `read` turns into a usage if it is the last: some come with each piece."""
+
+    __slots__ = ("_read", "_wire")
+
+    def __init__(self, wire: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Usage]) -> None:
+        self._wire = wire
+        self._read = read
+
+    @property
+    def usage(self) -> Usage:
+        """What the request has cost so far."""
+        return self._read(self._wire)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Info:
     """Facts about the answer; of `metadata` the last value counts, lists are joined.
@@ -150,6 +165,7 @@ Delta: TypeAlias = (
     | Boundary
     | RefusalText
     | UsageReport
+    | WireUsage
     | Info
     | Finish
     | Resent

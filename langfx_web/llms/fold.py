@@ -25,6 +25,7 @@ from langfx_web.llms.delta import (
     ThoughtPiece,
     UsageReport,
     WholePart,
+    WireUsage,
 )
 from langfx_web.llms.outcome import finish_reason, outcome
 from langfx_web.llms.sampling import ChunkDelta, Ending, StreamChunk
@@ -38,20 +39,26 @@ class Facts:
 
     def __init__(self, seed: Callable[[], bytes], spent: Usage | None, requests: int) -> None:
         self.info = Info()
-        self.reported: Usage | None = None
+        self.report: UsageReport | WireUsage | None = None
         self.requests = requests + 1
         self._seed = seed
         self._spent = spent
 
     @property
+    def reported(self) -> Usage | None:
+        """The cost of this attempt, where it was reported."""
+        return None if self.report is None else self.report.usage
+
+    @property
     def usage(self) -> Usage | None:
         """The cost of all attempts so far, as far as it was reported."""
-        known = self.reported or self._spent
+        reported = self.reported
+        known = reported or self._spent
         if known is None:
             return None
-        if self.reported is not None and self._spent is not None:
-            known = self.reported + self._spent
-        return replace(known, num_requests=self.requests, raw=self.reported.raw if self.reported else None)
+        if reported is not None and self._spent is not None:
+            known = reported + self._spent
+        return replace(known, num_requests=self.requests, raw=reported.raw if reported else None)
 
     def call_id(self, index: int, place: int) -> str:
         """An id for a call that came without one: the same for the same request, answer and place."""
@@ -91,8 +98,8 @@ class Fold:
         for delta in deltas if isinstance(deltas, (list, tuple)) else (deltas,):
             if isinstance(delta, str):
                 first.text(delta, chunks)
-            elif isinstance(delta, UsageReport):
-                self.facts.reported = delta.usage
+            elif isinstance(delta, (UsageReport, WireUsage)):
+                self.facts.report = delta
             elif isinstance(delta, Info) and delta.index is None:
                 self.facts.learn(delta)
             elif isinstance(delta, Resent):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,6 +26,7 @@ from langfx_web.llms.delta import (
     ThoughtPiece,
     UsageReport,
     WholePart,
+    WireUsage,
 )
 from langfx_web.llms.fold import Fold
 from langfx_web.llms.sampling import ChunkDelta, StreamChunk
@@ -199,6 +202,22 @@ def test_the_last_usage_counts_and_facts_are_joined() -> None:
     assert message.usage == Usage(output_tokens=5, num_requests=2)
     assert message.metadata == {"citations": [1, 2], "x": 2}
     assert (message.response_id, message.model) == ("r", "m")
+
+
+def test_of_reports_in_a_wires_words_the_last_is_read() -> None:
+    """A wire that says its cost with each piece is asked once what it means."""
+    read: list[Any] = []
+
+    def usage(wire: Mapping[str, Any]) -> Usage:
+        read.append(wire)
+        return Usage(output_tokens=wire["count"])
+
+    fold = Fold(lambda: b"")
+    fold.push([delta for count in range(1, 100) for delta in ("a", WireUsage({"count": count}, usage))])
+    assert read == []
+    fold.push(STOP)
+    assert fold.finish()[0].usage == Usage(output_tokens=99)
+    assert read == [{"count": 99}]
 
 
 def test_earlier_attempts_are_part_of_the_cost() -> None:

@@ -42,6 +42,13 @@ async def test_text_comes_as_it_is_sent() -> None:
     assert (usage.input_tokens, usage.output_tokens, usage.total_tokens, usage.reasoning_tokens) == (5, 11, 20, 2)
 
 
+async def test_a_count_that_is_no_number_does_not_end_an_answer() -> None:
+    """What it cost is unknown then; what it says stands."""
+    counts = {"candidatesTokenCount": "many", "thoughtsTokenCount": 3}
+    message = await read(chunk(text("Hello"), usageMetadata=counts, finish="STOP"))
+    assert (message.text, message.usage and message.usage.output_tokens) == ("Hello", 3)
+
+
 async def test_documents_and_arrays_are_read_like_streams() -> None:
     """The same responses make the same message."""
     pieces = [response(text("He")), response(text("llo"), finish="STOP")]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langfx_web.errors import LMProtocolError
-from langfx_web.llms.delta import Delta, Failure, Finish, FinishReason, Info, RefusalText, UsageReport
+from langfx_web.llms.delta import Delta, Failure, Finish, FinishReason, Info, RefusalText, WireUsage
 from langfx_web.llms.gemini.parts import Parts
 from langfx_web.usage import Usage
 
@@ -43,6 +43,9 @@ _REASONS: dict[str, tuple[FinishReason, Failure | None]] = {
     **dict.fromkeys(_UNFINISHED, ("other", "unfinished")),
 }
 
+_PIECE = frozenset({"content", "index"})
+"""What a candidate has that says nothing beside its parts."""
+
 
 class GeminiDecoder:
     """Reads one answer. `host` and `model` are noted in the payloads of thoughts."""
@@ -50,7 +53,8 @@ class GeminiDecoder:
     def __init__(self, *, host: str, model: str) -> None:
         self.finished = False
         self._parts = Parts({"v": 1, "host": host, "model": model})
-        self._known: tuple[Any, Any] = (None, None)
+        self._id: Any = None
+        self._model: Any = None
         self._notes: dict[str, Any] = {}
         self._ended: tuple[str, str] | None = None
         self._blocked: tuple[str, str] | None = None
@@ -58,19 +62,19 @@ class GeminiDecoder:
     def event(self, event: Mapping[str, Any]) -> Iterable[Delta]:
         """The deltas of one response of a stream."""
         deltas: list[Delta] = []
-        known = (event.get("responseId"), event.get("modelVersion"))
-        if known != self._known:
-            self._known = known
-            deltas.append(Info(response_id=known[0] or None, model=known[1] or None))
+        if event.get("responseId") != self._id or event.get("modelVersion") != self._model:
+            self._learn(event, deltas)
         for candidate in (event.get("candidates") or ())[:1]:
-            for part in (candidate.get("content") or {}).get("parts") or ():
+            content = candidate.get("content")
+            for part in (content.get("parts") or ()) if content else ():
                 self._parts.read(part, deltas)
-            self._note(candidate)
+            if not candidate.keys() <= _PIECE:
+                self._note(candidate)
         usage = event.get("usageMetadata")
-        if usage and any(name.endswith("TokenCount") for name in usage):
-            deltas.append(UsageReport(usage=_usage(usage)))
-        feedback = event.get("promptFeedback") or {}
-        if feedback.get("blockReason"):
+        if isinstance(usage, dict) and ("promptTokenCount" in usage or any(map(_is_count, usage))):
+            deltas.append(WireUsage(usage, _usage))
+        feedback = event.get("promptFeedback")
+        if feedback and feedback.get("blockReason"):
             self._blocked = (feedback["blockReason"], feedback.get("blockReasonMessage") or "")
         return deltas
 
@@ -101,6 +105,10 @@ class GeminiDecoder:
             deltas.append(Finish(reason=reason, raw=word, failure=failure))
         return deltas
 
+    def _learn(self, event: Mapping[str, Any], deltas: list[Delta]) -> None:
+        self._id, self._model = event.get("responseId"), event.get("modelVersion")
+        deltas.append(Info(response_id=self._id or None, model=self._model or None))
+
     def _note(self, candidate: Mapping[str, Any]) -> None:
         """What a candidate says beside its parts."""
         if candidate.get("finishReason"):
@@ -115,11 +123,16 @@ class GeminiDecoder:
             self._notes["logprobs"] = [*self._notes.get("logprobs", ()), *tokens]
 
 
+def _is_count(name: str) -> bool:
+    return name.endswith("TokenCount")
+
+
 def _usage(wire: Mapping[str, Any]) -> Usage:
-    written, thought = wire.get("candidatesTokenCount"), wire.get("thoughtsTokenCount")
+    thought = wire.get("thoughtsTokenCount")
+    output = [count for count in (wire.get("candidatesTokenCount"), thought) if isinstance(count, int)]
     return Usage(
         input_tokens=wire.get("promptTokenCount"),
-        output_tokens=None if written is None and thought is None else (written or 0) + (thought or 0),
+        output_tokens=sum(output) if output else None,
         total_tokens=wire.get("totalTokenCount"),
         cached_input_tokens=wire.get("cachedContentTokenCount"),
         reasoning_tokens=thought,

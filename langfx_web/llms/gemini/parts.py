@@ -25,6 +25,9 @@ class Parts:
 
     def read(self, part: Mapping[str, Any], deltas: list[Delta]) -> None:
         """Take one part."""
+        if len(part) == 1 and self._thought is None and part.get("text"):
+            deltas.append(part["text"])
+            return
         if part.get("thought"):
             self._think(part, deltas)
             return
