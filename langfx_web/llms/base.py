@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.errors import InvalidArgumentError, LangfxError, UnsupportedCapabilityError
-from langfx_web.llms.cache import Cache, cache_key, kept_or_asked, request_plain
+from langfx_web.llms import kinds
+from langfx_web.llms.cache import CACHE_PARTS, Cache, cache_key, kept_or_asked, request_plain
 from langfx_web.llms.listing import ModelInfo
 from langfx_web.llms.media import lacking, shown
 from langfx_web.llms.request import Capabilities, ModelRequest, Prompt, check, thoughts_were_dropped, transcript
@@ -151,7 +152,8 @@ class LanguageModel(ABC):
 
         The first failure cancels the others and is raised.
         """
-        requests = [self._request(prompt, tools, tool_choice, schema, options) for prompt in prompts]
+        asked = kinds.several("prompts", prompts)
+        requests = [self._request(prompt, tools, tool_choice, schema, options) for prompt in asked]
         results: dict[int, SamplingResult] = {}
         failures: list[Exception] = []
         waiting = iter(enumerate(requests))
@@ -253,7 +255,13 @@ class LanguageModel(ABC):
             case "capabilities":
                 return getattr(self, "capabilities", self.declared).updated(value)
             case "replays":
-                return frozenset(value) | self.replay_tags
+                return frozenset(kinds.texts(name, value)) | self.replay_tags
+            case "model":
+                return kinds.text(name, value)
+            case "exponential_backoff":
+                return kinds.flag(name, value)
+            case "cache" if value is not None and not all(hasattr(value, part) for part in CACHE_PARTS):
+                raise kinds.wrong(name, "a Cache or None", value)
         return value
 
     def _request(
@@ -267,7 +275,7 @@ class LanguageModel(ABC):
         messages = transcript(prompt)
         return ModelRequest(
             messages=messages,
-            tools=tuple(tools),
+            tools=kinds.several("tools", tools),
             tool_choice=tool_choice,
             schema=schema,
             options=self.options.merged(options),

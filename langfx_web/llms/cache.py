@@ -59,6 +59,10 @@ class Cache(Protocol):
         """Remove an answer, if it is there."""
 
 
+CACHE_PARTS = ("namespace", "stats", "get", "put", "delete")
+"""What every cache has."""
+
+
 class InMemoryCache:
     """Keeps up to `max_entries` answers, each for `ttl` seconds after it was written (None: for ever).
 

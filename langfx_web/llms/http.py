@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from langfx_web.errors import InvalidArgumentError, LMInputError
 from langfx_web.json_text import dumps, loads
+from langfx_web.llms import kinds
 from langfx_web.llms.base import LanguageModel
 from langfx_web.llms.credentials import Credential, KeySource
 from langfx_web.llms.exchange import Decoder, HTTPExchange
@@ -96,11 +97,13 @@ class HTTPLanguageModel(LanguageModel):
             case "base_url":
                 return _checked_url(value)
             case "headers":
-                return {key.lower(): text for key, text in (value or {}).items()}
+                return {} if value is None else kinds.headers(name, value)
             case "transport":
-                return default_transport() if value is None else value
+                return default_transport() if value is None else _checked_transport(value)
             case "connect_timeout" | "idle_timeout":
                 return seconds(value, name)
+            case "allow_insecure" | "stream_wire":
+                return kinds.flag(name, value)
         return super()._checked(name, value)
 
     @property
@@ -198,6 +201,12 @@ class HTTPLanguageModel(LanguageModel):
     def decoder(self) -> Decoder:
         """A reader for one answer of this model."""
         return self._decoder()
+
+
+def _checked_transport(value: Any) -> Any:
+    if not callable(value) and not callable(getattr(value, "send", None)):
+        raise kinds.wrong("transport", "a Transport, an async callable or None", value)
+    return value
 
 
 def _checked_url(value: object) -> str:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, TypeAlias
 
 from langfx_web.errors import InvalidArgumentError, LMInputError, UnsupportedCapabilityError
+from langfx_web.llms import kinds
 from langfx_web.llms.sampling import SamplingOptions
 from langfx_web.messages import AIMessage, ComplexMessage, Message, Part, ToolChoice, ToolDeclaration, ToolMessage
 
@@ -37,11 +38,18 @@ class Capabilities:
     fast: bool | None = None
     ultrafast: bool | None = None
 
+    def __post_init__(self) -> None:
+        checks = {"context_window": kinds.count, "max_output_tokens": kinds.count, "efforts": kinds.words}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is not None or item.default is not None:
+                checks.get(item.name, kinds.flag)(item.name, value)
+
     def updated(self, changes: Capabilities | Mapping[str, Any] | None) -> Capabilities:
         """These with some changed; an unknown name is a `TypeError`."""
         if changes is None or isinstance(changes, Capabilities):
             return changes or self
-        unknown = sorted(changes.keys() - {item.name for item in fields(self)})
+        unknown = sorted(kinds.fields("capabilities", changes).keys() - {item.name for item in fields(self)})
         if unknown:
             raise TypeError(f"there is no capability {unknown[0]!r}")
         return replace(self, **changes)
@@ -59,6 +67,13 @@ class ModelRequest:
     drop_thoughts: bool = False
 
     def __post_init__(self) -> None:
+        for tool in self.tools:
+            if not isinstance(tool, ToolDeclaration):
+                raise kinds.wrong("tools", "ToolDeclarations", tool)
+        if self.schema is not None:
+            kinds.fields("schema", self.schema)
+        if self.tool_choice is not None:
+            kinds.text("tool_choice", self.tool_choice)
         names = {tool.name for tool in self.tools}
         if self.tool_choice not in {None, "auto", "none", "any", *names}:
             raise InvalidArgumentError(

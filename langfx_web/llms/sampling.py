@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 from langfx_web.events import ToolCallProgress
+from langfx_web.llms import kinds
 from langfx_web.messages import AIMessage, Part
 from langfx_web.usage import Usage
 
@@ -32,18 +33,18 @@ class SamplingOptions:
     extras: Mapping[str, Any] | None = None
 
     def merged(self, changes: Mapping[str, Any]) -> SamplingOptions:
-        """These options with some changed; None removes one, `extras` merge, an unknown name is a `TypeError`."""
+        """These options with some changed; None removes one, `extras` merge.
+
+        An unknown name is a `TypeError`, a value of the wrong kind `invalid_argument`.
+        """
         if not changes:
             return self
         unknown = sorted(changes.keys() - _NAMES)
         if unknown:
             raise TypeError(f"there is no option {unknown[0]!r}; the options are {', '.join(sorted(_NAMES))}")
-        values = dict(changes)
+        values = {name: kinds.sampling(name, value) for name, value in changes.items()}
         if values.get("n", 1) is None:
             values["n"] = 1
-        if values.get("stop") is not None:
-            stop = values["stop"]
-            values["stop"] = (stop,) if isinstance(stop, str) else tuple(stop)
         if self.extras and values.get("extras"):
             values["extras"] = merge(self.extras, values["extras"])
         return replace(self, **values)

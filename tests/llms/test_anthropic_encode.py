@@ -302,6 +302,7 @@ async def test_dropped_thoughts_with_thinking_off_leave_all_payloads_out() -> No
         ({"temperature": 0.0, "top_p": 0.5, "top_k": 3}, {"temperature": 0.0, "top_p": 0.5, "top_k": 3}),
         ({"service_tier": "auto"}, {"service_tier": "auto"}),
         ({"max_tokens": 9, "stop": "###"}, {"max_tokens": 9, "stop_sequences": ["###"]}),
+        ({"max_tokens": 0}, {"max_tokens": 0}),
         ({"reasoning_effort": "high"}, {"output_config": {"effort": "high"}}),
         ({"reasoning_effort": "minimal"}, {"output_config": {"effort": "low"}}),
         ({"reasoning_effort": "none"}, {"thinking": {"type": "disabled"}}),

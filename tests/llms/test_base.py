@@ -12,7 +12,8 @@ import langfx_web as lf
 from langfx_web import errors
 from langfx_web.llms import ModelRequest
 from langfx_web.llms.delta import Delta, Finish, TextPiece
-from langfx_web.messages import ToolDeclaration
+from langfx_web.messages import ToolDeclaration, UserMessage
+from langfx_web.testing import Echo
 from langfx_web.transport import MockTransport
 from tests.llms.messages_wire import answered, ok, sent
 
@@ -126,12 +127,31 @@ async def test_with_options_makes_a_changed_copy() -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("max_attempts", 0), ("max_concurrency", None), ("timeout", "5"), ("base_url", "api.test"), ("auth", "basic")],
+    [
+        ("max_attempts", 0),
+        ("max_concurrency", None),
+        ("timeout", "5"),
+        ("base_url", "api.test"),
+        ("auth", "basic"),
+        ("model", 7),
+        ("betas", 7),
+        ("betas", [7]),
+        ("replays", None),
+        ("cache", {}),
+        ("headers", "x-team: a"),
+        ("headers", {"x-team": 7}),
+        ("transport", "fetch"),
+        ("allow_insecure", "yes"),
+        ("stream_wire", 1),
+        ("prompt_caching", "yes"),
+        ("browser_access", "yes"),
+        ("exponential_backoff", "yes"),
+    ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(option: str, value: Any) -> None:
     """A wrong setting is refused by name, at construction and in a copy."""
     with pytest.raises(errors.InvalidArgumentError, match=option):
-        lf.llms.Anthropic("m", **{option: value})
+        lf.llms.Anthropic(**{"model": "m", option: value})
     with pytest.raises(errors.InvalidArgumentError, match=option):
         lf.llms.Anthropic("m").with_options(**{option: value})
 
@@ -199,3 +219,85 @@ async def test_one_model_serves_many_tasks() -> None:
     model = lf.llms.Anthropic("m", transport=transport)
     messages = await asyncio.gather(*(model("hi") for _ in range(10)))
     assert [message.text for message in messages] == ["Hello"] * 10
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("temperature", "hot"),
+        ("temperature", True),
+        ("top_p", [0.5]),
+        ("max_tokens", 0.5),
+        ("max_tokens", "1000"),
+        ("max_thinking_tokens", True),
+        ("n", 0),
+        ("n", "two"),
+        ("stop", 7),
+        ("stop", [7]),
+        ("stop", b"x"),
+        ("logprobs", 1),
+        ("thoughts", "yes"),
+        ("reasoning_effort", 3),
+        ("service_tier", ["priority"]),
+        ("extras", "fast"),
+        ("extras", [("a", 1)]),
+        ("extras", {1: 2}),
+    ],
+)
+async def test_an_option_of_another_kind_is_named_and_not_shown(option: str, value: Any) -> None:
+    """At construction, for a copy and for a call: an error of ours that nothing was sent for."""
+    lm = Echo()
+    for give in (lambda: Echo(**{option: value}), lambda: lm.with_options(**{option: value})):
+        with pytest.raises(errors.InvalidArgumentError) as caught:
+            give()
+        assert caught.value.details["option"] == option
+    for ask in (lambda: lm("hi", **{option: value}), lambda: lm.sample(["hi"], **{option: value})):
+        with pytest.raises(errors.InvalidArgumentError, match=option):
+            await ask()
+    assert lm.requests == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("tools", 7),
+        ("tools", "find"),
+        ("tools", None),
+        ("tools", [object()]),
+        ("tools", {"find": 1}),
+        ("tool_choice", ["find"]),
+        ("tool_choice", "find"),
+        ("schema", "object"),
+        ("schema", []),
+    ],
+)
+async def test_what_comes_with_a_prompt_has_its_kind_too(option: str, value: Any) -> None:
+    """Tools are declarations, a choice is a word, a schema is an object."""
+    lm = Echo()
+    with pytest.raises(errors.InvalidArgumentError) as caught:
+        await lm("hi", **{option: value})
+    assert (caught.value.details["option"], lm.requests) == (option, [])
+
+
+@pytest.mark.parametrize("prompts", ["hi", b"hi", UserMessage("hi"), None, 7, {"hi": 1}])
+async def test_many_prompts_are_several(prompts: Any) -> None:
+    """One text is not taken for its letters."""
+    lm = Echo()
+    with pytest.raises(errors.InvalidArgumentError, match="prompts must be several"):
+        await lm.sample(prompts)
+    assert lm.requests == []
+
+
+@pytest.mark.parametrize(
+    "capabilities",
+    [7, "images", [], {1: 2}, {"images": None}, {"images": "no"}, {"efforts": "low"}, {"context_window": "large"}],
+)
+def test_capabilities_have_their_kinds(capabilities: Any) -> None:
+    """Flags, sizes and words, by name."""
+    with pytest.raises(errors.InvalidArgumentError):
+        Echo(capabilities=capabilities)
+
+
+def test_a_single_tag_of_thoughts_is_one() -> None:
+    """It is not taken for its letters."""
+    assert "plain-text" in Echo(replays="plain-text").replays

@@ -13,6 +13,7 @@ from langfx_web.llms.anthropic.schema import ANTHROPIC_DIALECT
 from langfx_web.llms.conversation import fitting_id, leading_system, refuse_blank_end
 from langfx_web.llms.replay import Replay
 from langfx_web.llms.request import ModelRequest, results_in_call_order
+from langfx_web.llms.sampling import SamplingOptions
 from langfx_web.llms.wire_body import body_of, parameters, refuse_options
 from langfx_web.llms.wire_schema import told
 from langfx_web.messages import (
@@ -57,7 +58,7 @@ def body(request: ModelRequest, *, model: str, replay: Replay, prompt_caching: b
     _forget_old_marks(system, messages, most=MAX_CACHE_MARKS - prompt_caching)
     fields: dict[str, Any] = {
         "model": model,
-        "max_tokens": options.max_tokens or DEFAULT_MAX_TOKENS,
+        "max_tokens": _limit(options),
         "system": system or None,
         "tools": [_tool(tool) for tool in request.tools] or None,
         "tool_choice": _tool_choice(request),
@@ -72,6 +73,10 @@ def body(request: ModelRequest, *, model: str, replay: Replay, prompt_caching: b
     return body_of(fields, options.extras, _OWN_FIELDS)
 
 
+def _limit(options: SamplingOptions) -> int:
+    return DEFAULT_MAX_TOKENS if options.max_tokens is None else options.max_tokens
+
+
 def _thinking(request: ModelRequest, replay: Replay) -> Block | None:
     options = request.options
     budget = options.max_thinking_tokens
@@ -81,7 +86,7 @@ def _thinking(request: ModelRequest, replay: Replay) -> Block | None:
         return {"type": "disabled"}
     thinking: Block | None = None
     if budget is not None:
-        limit = options.max_tokens or DEFAULT_MAX_TOKENS
+        limit = _limit(options)
         if not 1024 <= budget < limit:
             raise LMInputError(f"max_thinking_tokens must be from 1024 to below max_tokens ({limit}), not {budget}")
         if not _lacks_thinking(request.messages, replay):

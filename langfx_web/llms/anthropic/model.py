@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from langfx_web.errors import InvalidArgumentError
+from langfx_web.llms import kinds
 from langfx_web.llms.anthropic.decode import AnthropicDecoder
 from langfx_web.llms.anthropic.encode import OWN_REPLAYS, body
 from langfx_web.llms.anthropic.models import read_models
@@ -62,7 +63,11 @@ class Anthropic(HTTPLanguageModel):
                     f"auth is 'x-api-key' or 'bearer', not {value!r}", details={"option": "auth"}
                 )
             case "betas":
-                return (value,) if isinstance(value, str) else tuple(value)
+                return kinds.texts(name, value)
+            case "prompt_caching":
+                return kinds.flag(name, value)
+            case "browser_access" if value is not None:
+                return kinds.flag(name, value)
         return super()._checked(name, value)
 
     def cache_scope(self) -> Sequence[str]:

@@ -59,7 +59,7 @@ class Gemini(HTTPLanguageModel):
         return Request(method="POST", url=self._address(), headers=headers, body=json_body(wire))
 
     def _address(self) -> str:
-        model = quote(self.model.removeprefix("models/"))
+        model = quote(self.model.removeprefix("models/"), errors="replace")
         if not self.stream_wire:
             return self.url(f"/models/{model}:generateContent")
         return self.url(f"/models/{model}:streamGenerateContent", {"alt": "sse"})

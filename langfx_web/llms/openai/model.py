@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langfx_web.errors import InvalidArgumentError
+from langfx_web.llms import kinds
 from langfx_web.llms.exchange import Decoder
 from langfx_web.llms.http import SERVICE_TIERS, HTTPLanguageModel, json_body
 from langfx_web.llms.openai.decode import ResponsesDecoder
@@ -49,8 +50,11 @@ class OpenAI(HTTPLanguageModel):
         self._set(auth=auth, organization=organization, project=project)
 
     def _checked(self, name: str, value: Any) -> Any:
-        if name == "auth" and value not in ("bearer", "api-key"):
-            raise InvalidArgumentError(f"auth is 'bearer' or 'api-key', not {value!r}", details={"option": "auth"})
+        match name:
+            case "auth" if value not in ("bearer", "api-key"):
+                raise InvalidArgumentError(f"auth is 'bearer' or 'api-key', not {value!r}", details={"option": "auth"})
+            case "organization" | "project" if value is not None:
+                return kinds.text(name, value)
         return super()._checked(name, value)
 
     def cache_scope(self) -> Sequence[str]:

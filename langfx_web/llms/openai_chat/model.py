@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from langfx_web.errors import InvalidArgumentError
+from langfx_web.llms import kinds
 from langfx_web.llms.exchange import Decoder
 from langfx_web.llms.http import SERVICE_TIERS, HTTPLanguageModel, json_body
 from langfx_web.llms.openai_chat.choice import REPLAY_TAG
@@ -53,6 +54,8 @@ class OpenAIChat(HTTPLanguageModel):
         match name:
             case "auth" if value not in (None, "bearer", "api-key"):
                 raise InvalidArgumentError(f"auth is 'bearer' or 'api-key', not {value!r}", details={"option": "auth"})
+            case "think_tags":
+                return kinds.flag(name, value)
             case "profile":
                 return checked_profile(value)
         return super()._checked(name, value)
