@@ -23,6 +23,7 @@ from tests.browser.wire_paths import (
     whole,
 )
 from tests.browser.wires import DIRECT, TEXT, WAIT, WIRES, Service, Wire, services
+from worker.bundle.exchange import Exchange
 from worker.bundle.server import Server
 
 __all__ = ["MODULES"]
@@ -133,6 +134,29 @@ def test_providers_05_a_cancel_reaches_the_server(tab: Tab, providers: Services,
 def test_redirects_are_not_followed(tab: Tab, providers: Services, new_server: NewServer) -> None:
     """A key stays where it was sent."""
     paths.redirects(tab, providers, new_server(cors=WIRES["Anthropic"].cors))
+
+
+def test_request_ids_are_known_where_a_page_may_read_them(tab: Tab, providers: Services) -> None:
+    """Of the headers of an answer a page sees what the provider's CORS shows."""
+    headers = {"content-type": "text/event-stream", "request-id": "req_1", "x-request-id": "req_1"}
+    play(providers, "numbered", lambda wire: [lambda exchange: exchange.stream(200, headers, wire.turn())])
+    found = ask(tab, providers, "numbered")["numbered"]
+    known = {name for name, outcome in found.items() if outcome["request_id"] == "req_1"}
+    assert known == {"Anthropic", "OpenAI", "OpenAIChat"}
+
+
+def test_providers_20_a_refusal_without_leave_to_read_it(tab: Tab, providers: Services) -> None:
+    """Some servers show their refusals to no page: they look like a server that is not there, and are asked twice."""
+    play(providers, "hidden", lambda wire: [hides])
+    found = ask(tab, providers, "hidden", max_attempts=5, retry_interval=0.01)["hidden"]
+    assert shared(found, "code", "cause", "status", "attempts") == ["connection", "unreachable", None, 2]
+    assert all(len(service.posts("hidden")) == 2 for service in providers.values())
+
+
+def hides(exchange: Exchange) -> None:
+    """A refusal that no page may read."""
+    exchange.added_headers.clear()
+    exchange.respond(401)
 
 
 def test_anthropic_wants_to_be_told_that_it_is_a_page(tab: Tab, providers: Services) -> None:

@@ -44,7 +44,8 @@ def every_body(tab: Tab, providers: Services) -> None:
 
 def early_ends(tab: Tab, providers: Services) -> None:
     """A lost connection and an end without the wire's mark each have their code; what was said is kept."""
-    play(providers, "lost", lambda wire: [drops(*wire.begin(TEXT), 0.3)])
+    # A browser drops what it has not yet handed on when a connection breaks, so a busy worker gets a second to take it.
+    play(providers, "lost", lambda wire: [drops(*wire.begin(TEXT), 1.0)])
     play(providers, "cut", lambda wire: [sends(*wire.begin(TEXT))])
     play(providers, "cut-inside", lambda wire: [sends(*wire.begin(TEXT), wire.begin(TEXT)[-1][:20])])
     play(providers, "empty", lambda wire: [sends()])
