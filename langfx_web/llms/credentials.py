@@ -85,11 +85,11 @@ class Credentials:
         asked = {"provider": self.provider, "session_id": current_session_id.get(), "rejected": self._rejected}
         try:
             async with self._lock():
-                self._current = as_credential(await self._load(asked))
+                self._current = as_credential(await _given(self._load(asked)))
         except LangfxError as error:
             return error
         except Exception as error:  # noqa: BLE001  # whatever the loader raises becomes the error of the call
-            failed = CredentialsError(f"no credential could be loaded: {type(error).__name__}")
+            failed = _failed(error)
             failed.__cause__ = error
             return failed
         self._rejected = False
@@ -103,10 +103,22 @@ async def resolve(source: KeySource) -> Credential | None:
     """The credential of a source, asked for now."""
     if source is None:
         return None
-    loaded = source() if callable(source) else source
-    if isawaitable(loaded):
-        loaded = await loaded
+    try:
+        loaded = await _given(source()) if callable(source) else source
+    except LangfxError:
+        raise
+    except Exception as error:
+        raise _failed(error) from error
     return None if loaded is None else as_credential(loaded)
+
+
+async def _given(loaded: Any) -> Any:
+    return await loaded if isawaitable(loaded) else loaded
+
+
+def _failed(error: Exception) -> CredentialsError:
+    """Its text stays out: it is somebody else's, and may hold the key."""
+    return CredentialsError(f"no credential could be loaded: {type(error).__name__}")
 
 
 def as_credential(loaded: Any) -> Credential:
@@ -119,4 +131,9 @@ def as_credential(loaded: Any) -> Credential:
     key = fields.get("api_key")
     if not isinstance(key, str) or not key.strip():
         raise CredentialsError(f"a credential must be a key or have an api_key, and {type(loaded).__name__} has none")
+    headers = fields.get("headers", {})
+    if not isinstance(headers, Mapping) or not all(isinstance(text, str) for pair in headers.items() for text in pair):
+        raise CredentialsError("the headers of a credential must be a mapping of str to str")
+    if not isinstance(fields.get("expires_at", 0), (int, float)):
+        raise CredentialsError("expires_at of a credential must be seconds since 1970")
     return Credential(**{**fields, "api_key": key.strip()})

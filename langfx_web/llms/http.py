@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +32,9 @@ SERVICE_TIERS: Mapping[str, Mapping[str, Any]] = {
     "ultrafast": {"service_tier": "ultrafast"},
 }
 """The lanes of the wires that call them service tiers."""
+
+
+_HOST = re.compile(r"[^\s/?#@\\%]+")
 
 
 class HTTPLanguageModel(LanguageModel):
@@ -151,9 +155,9 @@ class HTTPLanguageModel(LanguageModel):
             if endpoint.page is None:
                 break
             models += endpoint.page.models
-            following = endpoint.page.following
-            if following is None:
+            if endpoint.page.following in (None, following):
                 break
+            following = endpoint.page.following
         return models
 
     def listing(self, query: Mapping[str, str], credential: Credential | None) -> Request:
@@ -210,10 +214,23 @@ def _checked_transport(value: Any) -> Any:
 
 
 def _checked_url(value: object) -> str:
-    parts = urlsplit(value) if isinstance(value, str) else None
-    if not isinstance(value, str) or parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidArgumentError(f"base_url must be an http(s) URL, not {value!r}", details={"option": "base_url"})
-    return value
+    """The address as it is; it is not shown where it is refused, as it may have a password or a key in it."""
+    url = kinds.text("base_url", value)
+    if not _is_address(url):
+        raise InvalidArgumentError("base_url must be an http(s) URL with a host", details={"option": "base_url"})
+    if urlsplit(url).username is not None:
+        raise InvalidArgumentError(
+            "base_url has a user in it, which no browser sends: use api_key or headers", details={"option": "base_url"}
+        )
+    return url
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(_HOST.fullmatch(parts.hostname or "")) and parts.port != 0
+    except ValueError:  # of a port or a bracket that cannot be
+        return False
 
 
 def json_body(body: Mapping[str, Any]) -> bytes:

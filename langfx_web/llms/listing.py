@@ -95,24 +95,29 @@ class PageEndpoint:
     def end(self) -> Iterable[Delta]:
         """An answer of something, as the page is not empty."""
         if self.page is None:
-            self.page = self._read({"data": self._listed})
+            self.page = self._read({"data": self._listed or None})
         return (".", Finish(reason="stop"))
 
 
 def read_openai_models(page: Mapping[str, Any]) -> ModelPage:
     """The models of `GET /models` as OpenAI and the servers compatible with it have them."""
-    entries = page.get("data")
-    if not isinstance(entries, list):
-        raise LMProtocolError("the answer is no list of models: it has no data")
-    return ModelPage(models=[_openai_model(entry) for entry in entries if isinstance(entry, Mapping)])
+    return ModelPage(models=[_openai_model(entry) for entry in entries(page, "data", "id")])
+
+
+def entries(page: Mapping[str, Any], field: str, id: str) -> list[Mapping[str, Any]]:
+    """The models in a field of a page, those without an `id` left out; a page that has no such field is `protocol`."""
+    listed = page.get(field)
+    if not isinstance(listed, list):
+        raise LMProtocolError(f"the answer is no list of models: it has no {field}")
+    return [entry for entry in listed if isinstance(entry, Mapping) and word(entry.get(id))]
 
 
 def _openai_model(entry: Mapping[str, Any]) -> ModelInfo:
-    served = entry.get("top_provider") or {}
+    served = within(entry, "top_provider")
     windows = ("context_length", "context_window", "max_model_len", "max_context_length")
     return ModelInfo(
-        id=str(entry.get("id")),
-        name=entry.get("name") or entry.get("display_name"),
+        id=entry["id"],
+        name=word(entry.get("name")) or word(entry.get("display_name")),
         context_window=size(entry.get(name) for name in windows),
         max_output_tokens=size([served.get("max_completion_tokens"), entry.get("max_completion_tokens")]),
         capabilities=_openai_capabilities(entry),
@@ -123,20 +128,30 @@ def _openai_model(entry: Mapping[str, Any]) -> ModelInfo:
 
 def _openai_capabilities(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     known: dict[str, Any] = {}
-    inputs = (entry.get("architecture") or {}).get("input_modalities")
+    inputs = within(entry, "architecture").get("input_modalities")
     if isinstance(inputs, list):
         kinds = {"images": "image", "pdf": "file", "audio": "audio", "video": "video"}
         known |= {name: kind in inputs for name, kind in kinds.items()}
-    abilities = entry.get("capabilities")
-    if isinstance(abilities, Mapping):
-        named = {"images": "vision", "tools": "function_calling"}
-        known |= {name: bool(abilities[word]) for name, word in named.items() if word in abilities}
+    abilities = within(entry, "capabilities")
+    named = {"images": "vision", "tools": "function_calling"}
+    known |= {name: bool(abilities[word]) for name, word in named.items() if word in abilities}
     return known or None
+
+
+def within(entry: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    """The object in a field, empty where there is none."""
+    found = entry.get(field)
+    return found if isinstance(found, Mapping) else {}
+
+
+def word(value: Any) -> str | None:
+    """A text that says something."""
+    return value if isinstance(value, str) and value else None
 
 
 def size(candidates: Iterable[Any]) -> int | None:
     """The first that is a number of tokens."""
-    return next((value for value in candidates if isinstance(value, int) and value > 0), None)
+    return next((value for value in candidates if type(value) is int and value > 0), None)
 
 
 def moment(value: Any) -> datetime | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
 from types import TracebackType
 from typing import Self
 
@@ -122,12 +123,23 @@ async def send_timed(
     watch = Watch(clock)
     try:
         with watch.limit(connect_timeout, lambda: _late("connect_timeout", place, connect_timeout)):
-            response = await send(request)
+            response = await _response(send(request))
     except BaseException:
         watch.close()
         raise
     body = _TimedBody(response, watch, idle_timeout, place)
     return Response(response.status, response.headers, response.url, body)
+
+
+async def _response(answer: Awaitable[Response]) -> Response:
+    """What an application's own transport gives, if it is what a transport has to give."""
+    given = await answer if isawaitable(answer) else None
+    if not isinstance(given, Response):
+        raise InvalidArgumentError(
+            f"a transport must give a Response, asynchronously, not a {type(given or answer).__name__}",
+            details={"option": "transport"},
+        )
+    return given
 
 
 class _TimedBody:

@@ -301,3 +301,27 @@ def test_capabilities_have_their_kinds(capabilities: Any) -> None:
 def test_a_single_tag_of_thoughts_is_one() -> None:
     """It is not taken for its letters."""
     assert "plain-text" in Echo(replays="plain-text").replays
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "api.test",
+        "ftp://api.test",
+        "https://",
+        "https:///v1",
+        "http://127.0.0.1:x",
+        "https://api.test:99999",
+        "http://[::1",
+        "https://a b/v1",
+        "https://user:secret@api.test/v1",
+        7,
+        None,
+    ],
+)
+def test_an_address_that_cannot_be_is_refused_and_not_shown(url: Any) -> None:
+    """It may have a password in it."""
+    for wire in (lf.llms.Anthropic, lf.llms.OpenAI, lf.llms.OpenAIChat, lf.llms.Gemini):
+        with pytest.raises(errors.InvalidArgumentError, match="base_url") as caught:
+            wire("m", base_url=url)
+        assert "secret" not in str(caught.value)

@@ -51,6 +51,33 @@ async def test_what_has_no_key_is_refused_without_showing_it(loaded: Any) -> Non
         await resolve(lambda: loaded)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [{"headers": 7}, {"headers": {"x": 7}}, {"headers": {7: "x"}}, {"headers": ["x"]}, {"expires_at": "soon"}],
+)
+async def test_what_goes_with_a_key_has_its_kind(fields: dict[str, Any]) -> None:
+    """Headers are texts and an end is a number; the error shows neither."""
+    with pytest.raises(CredentialsError, match=next(iter(fields))):
+        await resolve(lambda: {"api_key": "k", **fields})
+
+
+async def test_a_source_that_fails_fails_the_call() -> None:
+    """Its own error is the cause, and its text, which may hold a key, is not in ours."""
+
+    def fails() -> str:
+        raise KeyError("secret")
+
+    with pytest.raises(CredentialsError) as caught:
+        await resolve(fails)
+    assert "secret" not in str(caught.value)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+async def test_a_plain_function_can_load() -> None:
+    """What it gives need not be awaited."""
+    assert await Credentials(lambda asked: "k")() == Credential(api_key="k")  # type: ignore[arg-type,return-value]
+
+
 def test_a_credential_hides_itself() -> None:
     """Neither key nor headers are in the representation."""
     credential = Credential(api_key="secret", headers={"x": "secret"}, expires_at=5)

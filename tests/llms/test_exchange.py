@@ -273,6 +273,22 @@ async def test_an_async_function_can_carry_the_requests() -> None:
     assert seen == ["https://api.anthropic.com/v1/messages"]
 
 
+def immediate(request: Request) -> Any:
+    """A transport that answers at once, which none can."""
+    return MockResponse()
+
+
+async def empty(request: Request) -> Any:
+    """A transport that gives nothing."""
+
+
+@pytest.mark.parametrize("carry", [immediate, empty])
+async def test_what_gives_no_response_is_no_transport(carry: Any) -> None:
+    """It is named as what is wrong, instead of failing somewhere inside."""
+    with pytest.raises(errors.InvalidArgumentError, match="a transport must give a Response"):
+        await lf.llms.Anthropic("m", transport=carry)("hi")
+
+
 async def test_one_network_chunk_costs_few_turns_of_the_loop() -> None:
     """Between two network chunks our path takes at most four callbacks of the event loop."""
     pieces = [HELLO[at : at + 40] for at in range(0, len(HELLO), 40)]

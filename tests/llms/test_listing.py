@@ -112,8 +112,7 @@ async def test_providers_63_openai_and_compatible_servers(wire: Any) -> None:
 
 async def test_a_list_has_an_end() -> None:
     """A provider that always has another page is asked for twenty."""
-    page = {"data": [{"id": "m"}], "has_more": True, "last_id": "m"}
-    transport = pages(*[page] * 25)
+    transport = pages(*({"data": [{"id": "m"}], "has_more": True, "last_id": f"m{n}"} for n in range(25)))
     assert len(await lf.llms.Anthropic(transport=transport, **KEY).list_models()) == 20
 
 
@@ -130,7 +129,7 @@ async def test_a_list_has_the_errors_and_waits_of_a_call() -> None:
     assert "test-key-1234" not in str(raised.value)
 
 
-@pytest.mark.parametrize("body", [b'{"hello":1}', b'{"data":[{"id":"a","architecture":"x"}]}', b"<html>", b'{"data":['])
+@pytest.mark.parametrize("body", [b'{"hello":1}', b"<html>", b'{"data":['])
 async def test_what_is_no_list_is_a_protocol_error(body: bytes) -> None:
     """Whatever came instead; a cut one is incomplete."""
     model = lf.llms.OpenAIChat(transport=MockTransport([MockResponse(body=body)]), **KEY)
@@ -142,3 +141,39 @@ async def test_models_without_a_provider_have_no_list() -> None:
     """There is nobody to ask."""
     with pytest.raises(errors.UnsupportedCapabilityError):
         await StaticResponse("a").list_models()
+
+
+@pytest.mark.parametrize("wire", ["Anthropic", "OpenAI", "OpenAIChat", "Gemini"])
+@pytest.mark.parametrize("body", ["", "7", "null", "{}", "<html>sign in</html>", '{"data": 7, "models": 7}'])
+async def test_a_page_that_is_no_list_is_an_error(wire: str, body: str) -> None:
+    """A page of another kind does not pass for a provider without models."""
+    transport = MockTransport([MockResponse(body=body.encode())])
+    with pytest.raises(errors.LMError) as caught:
+        await getattr(lf.llms, wire)(transport=transport, **KEY).list_models()
+    assert caught.value.code in ("protocol", "incomplete_generation")
+
+
+@pytest.mark.parametrize("wire", ["Anthropic", "OpenAI", "OpenAIChat"])
+async def test_entries_that_say_little_hide_no_others(wire: str) -> None:
+    """What has no id is left out, and what is of another kind is not known."""
+    strange = {"id": "b", "name": 7, "display_name": [], "capabilities": 7, "architecture": "x", "top_provider": []}
+    sizes = {"context_length": True, "max_input_tokens": "9", "max_tokens": -1, "created": "soon", "created_at": {}}
+    transport = pages({"data": [7, None, {}, {"id": 7}, {"id": ""}, {"id": "a"}, strange | sizes]})
+    one, other = await getattr(lf.llms, wire)(transport=transport, **KEY).list_models()
+    assert (one, other) == (lf.llms.ModelInfo(id="a"), lf.llms.ModelInfo(id="b"))
+
+
+async def test_entries_of_gemini_that_say_little() -> None:
+    """The same there, where a model has to generate content."""
+    listed = [7, {"name": 7}, {"name": "a", "supportedGenerationMethods": 7}]
+    whole = {"name": "b", "supportedGenerationMethods": ["generateContent"], "inputTokenLimit": "9", "displayName": 7}
+    (only,) = await lf.llms.Gemini(transport=pages({"models": [*listed, whole]}), **KEY).list_models()
+    assert only == lf.llms.ModelInfo(id="b")
+
+
+async def test_a_server_that_does_not_turn_the_page_is_left() -> None:
+    """A page that asks for itself again is the last one."""
+    page = {"data": [{"id": "a"}], "has_more": True, "last_id": "a"}
+    transport = pages(page, page, page)
+    assert len(await lf.llms.Anthropic(transport=transport, **KEY).list_models()) == 2
+    assert len(transport.requests) == 2

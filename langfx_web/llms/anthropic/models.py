@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from langfx_web.errors import LMProtocolError
-from langfx_web.llms.listing import ModelInfo, ModelPage, moment, size
+from langfx_web.llms.listing import ModelInfo, ModelPage, entries, moment, size, within, word
 
 _CAPABILITIES = {
     "image_input": "images",
@@ -18,21 +17,18 @@ _CAPABILITIES = {
 
 def read_models(page: Mapping[str, Any]) -> ModelPage:
     """The models of a page, and where the next one begins."""
-    entries = page.get("data")
-    if not isinstance(entries, list):
-        raise LMProtocolError("the answer is no list of models: it has no data")
-    models = [_model(entry) for entry in entries if isinstance(entry, Mapping)]
+    models = [_model(entry) for entry in entries(page, "data", "id")]
     last = page.get("last_id") if page.get("has_more") else None
     return ModelPage(models=models, following={"after_id": last} if last else None)
 
 
 def _model(entry: Mapping[str, Any]) -> ModelInfo:
     return ModelInfo(
-        id=str(entry.get("id")),
-        name=entry.get("display_name"),
+        id=entry["id"],
+        name=word(entry.get("display_name")),
         context_window=size([entry.get("max_input_tokens")]),
         max_output_tokens=size([entry.get("max_tokens")]),
-        capabilities=_capabilities(entry.get("capabilities") or {}),
+        capabilities=_capabilities(within(entry, "capabilities")),
         created=moment(entry.get("created_at")),
         raw=entry,
     )
