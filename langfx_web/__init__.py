@@ -35,7 +35,7 @@ from langfx_web.messages import (
     Video,
 )
 from langfx_web.schemas import UNKNOWN, Schema, Unknown
-from langfx_web.tools import Tool, ToolContext, ToolRegistry, ToolResult, tool
+from langfx_web.tools import Registry, Tool, ToolContext, ToolRegistry, ToolResult, tool
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ __all__ = [
     "Partial",
     "Progress",
     "QueryStream",
+    "Registry",
     "SamplingOptions",
     "SamplingResult",
     "Schema",

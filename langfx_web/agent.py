@@ -77,7 +77,7 @@ class Agent(Action):
     `before_step(step)` and `after_step(step, response, results)`, one function or several, see each step, and
     `before_step` may change its request. All of these may be async; what they raise ends the run (`hook_failed`).
 
-    `invalid_agent` or `invalid_tool` names what is wrong.
+    `invalid_agent`, `invalid_tool` or `tool_name_taken` names what is wrong.
     """
 
     def __init__(
@@ -167,8 +167,8 @@ class Agent(Action):
         return self._models
 
     def with_tools(self, tools: Iterable[Tool]) -> Agent:
-        """The same agent with more tools; `invalid_tool` for a name it has already."""
-        return self._copy(_tools=self._tools.joined(tools))
+        """The same agent with more tools; `tool_name_taken` for a name it has already, unless they say otherwise."""
+        return self._copy(_tools=ToolRegistry.merge([self._tools, ToolRegistry(tools)]))
 
     def with_model(self, lm: LanguageModel) -> Agent:
         """The same agent with another model."""

@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 LATE_IMPORTS = {
     "schemas/adapters.py": "pydantic",  # most programs never validate a typed value
+    "schemas/docstrings.py": "docstring_parser",  # most docstrings of tools are one line
     "transport/host.py": "httpx",  # an optional extra
     "bridge/resolver.py": "micropip",  # comes with the first package that the bundle lacks
 }

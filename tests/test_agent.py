@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import langfx_web as lf
-from langfx_web.errors import InvalidValueError
+from langfx_web.errors import InvalidValueError, ToolNameTakenError
 from langfx_web.testing import Echo, StaticSequence
 
 
@@ -23,7 +23,8 @@ def undecided() -> str:
 
 def many(count: int) -> list[lf.Tool]:
     return [
-        lf.Tool(name=f"t{n}", description="d", input={}, function=lambda arguments, context: None) for n in range(count)
+        lf.Tool(name=f"t{n}", description="d", input={"type": "object"}, function=lambda arguments, context: None)
+        for n in range(count)
     ]
 
 
@@ -40,14 +41,14 @@ def many(count: int) -> list[lf.Tool]:
         ({"models": {"large": {"vision": True}}}, "invalid_agent", "models: there is no capability 'vision'"),
         ({"models": {"large": 7}}, "invalid_agent", "models"),
         ({"models": ["large"]}, "invalid_agent", "models"),
-        ({"tools": [look, look]}, "invalid_tool", "look"),
+        ({"tools": [look, look]}, "tool_name_taken", "look"),
         ({"tools": {"other": look}}, "invalid_tool", "other"),
         ({"tools": [lambda: 1]}, "invalid_tool", "lf.tool"),
     ],
 )
 def test_bad_options_are_named(options, code, named) -> None:
     """At construction."""
-    with pytest.raises(InvalidValueError) as caught:
+    with pytest.raises((InvalidValueError, ToolNameTakenError)) as caught:
         lf.Agent(**({"lm": Echo()} | options))
     assert caught.value.code == code
     assert named in str(caught.value)
@@ -97,7 +98,7 @@ def test_with_tools_adds_to_a_copy() -> None:
     agent = lf.Agent(lm=Echo(), name="a", tools=[look])
     joined = agent.with_tools([undecided])
     assert (joined.tools.names(), agent.tools.names(), joined.name) == (["look", "undecided"], ["look"], "a")
-    with pytest.raises(InvalidValueError):
+    with pytest.raises(ToolNameTakenError):
         agent.with_tools([look])
 
 

@@ -130,7 +130,7 @@ class Batch:
 
     async def _needs_approval(self, call: _Call) -> bool:
         assert call.prepared is not None  # a call without a refusal is prepared
-        approval = getattr(call.prepared.tool, "approval", False)
+        approval = call.prepared.tool.approval
         if callable(approval):
             return bool(await self._run.called(approval, call.prepared.arguments))
         return approval
@@ -173,12 +173,12 @@ class Batch:
         since = self._run.clock.monotonic()
         await self._started(call, prepared)
         async with self._step.session.branch("tool", f"Tool:{prepared.tool.name}") as view:
-            outcome = await run_call(prepared, self._context(call, view))
+            outcome = await run_call(prepared, self._context(call, prepared, view))
         await self._finish(call, outcome, since=since)
         if outcome.error is not None and self._hooks.on_tool_error == "raise":
             raise outcome.error
 
-    def _context(self, call: _Call, view: Any) -> ToolContext:
+    def _context(self, call: _Call, prepared: PreparedCall, view: Any) -> ToolContext:
         place = self._run.place
         return ToolContext(
             call=call.planned.call,
@@ -187,6 +187,7 @@ class Batch:
             turn_id=place.turn_id,
             session_id=place.session_id,
             context=copy.deepcopy(dict(place.context)),
+            meta=prepared.tool.meta,
         )
 
     async def _started(self, call: _Call, prepared: PreparedCall) -> None:

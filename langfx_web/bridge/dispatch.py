@@ -35,7 +35,9 @@ NEEDS_PYDANTIC_NOW = re.compile(r"\b(?:Schema|Partial|read_answer|MappingExample
 """Names with which a module reads or checks typed values without awaiting anything."""
 NEEDS_PYDANTIC_AT_IMPORT = re.compile(r"^\S.*\bMappingExample\b", re.MULTILINE)
 """Examples are checked when they are written down, which most modules do at their top."""
-SCHEMAS_PACK = frozenset({"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"})
+SCHEMAS_PACK = frozenset(
+    {"annotated_types", "docstring_parser", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
+)
 Message: TypeAlias = Mapping[str, Any]
 Handler: TypeAlias = Callable[[Message, Outlet], Awaitable[None]]
 

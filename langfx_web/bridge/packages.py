@@ -17,7 +17,15 @@ from langfx_web.json_text import dumps, loads
 OWN_LOCK = "pyodide-lock.json"
 FULL_LOCK = "pyodide-lock-full.json"
 PROVIDED = frozenset(
-    {"langfx-web", "annotated-types", "pydantic", "pydantic-core", "typing-extensions", "typing-inspection"}
+    {
+        "langfx-web",
+        "annotated-types",
+        "docstring-parser",
+        "pydantic",
+        "pydantic-core",
+        "typing-extensions",
+        "typing-inspection",
+    }
 )
 """What packs hold, so that it need not be installed."""
 

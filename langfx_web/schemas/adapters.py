@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_origin
 
 from langfx_web.errors import SchemaError
 from langfx_web.json_text import dumps
@@ -75,19 +75,45 @@ def text_schema(type_: Any) -> dict[str, Any] | None:
     return read if written.get("type") == "string" else None
 
 
-def record_type(name: str, members: Mapping[str, tuple[Any, Any]]) -> Any:
+def record_type(name: str, members: Mapping[str, tuple[Any, Any]], texts: Mapping[str, str] | None = None) -> Any:
     """A closed pydantic model whose members are `name -> (annotation, default or ...)`, under aliases of those names.
 
-    The attribute behind the member `x` is `arg_x`, so that no name can clash with pydantic's own.
+    The attribute behind the member `x` is `arg_x`, so that no name can clash with pydantic's own. A default may be a
+    `Field(…)`. `texts` describes members that say nothing of themselves. `schema_unsupported` has the path of a member
+    that cannot be described.
     """
-    from pydantic import ConfigDict, Field, create_model
+    from pydantic import ConfigDict, PydanticUserError, create_model
 
     fields: dict[str, Any] = {
-        f"arg_{member}": (annotation, Field(default=default, alias=member))
+        f"arg_{member}": _field(member, annotation, default, (texts or {}).get(member))
         for member, (annotation, default) in members.items()
     }
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
-    return create_model(name, __config__=config, **fields)
+    try:
+        return create_model(name, __config__=config, **fields)
+    except (PydanticUserError, TypeError) as error:
+        for member, (annotation, _) in members.items():
+            try:
+                adapter(annotation)
+            except SchemaError as reason:
+                raise SchemaError(str(reason), path=(member,)) from error
+        raise SchemaError(f"{name} cannot be described to a model: {error}") from error
+
+
+def _field(name: str, annotation: Any, default: Any, text: str | None) -> tuple[Any, Any]:
+    from pydantic import Field
+    from pydantic.fields import FieldInfo
+
+    # Of what stands beside a type, the last one wins.
+    beside: list[Any] = [Field(description=text)] if text else []
+    if get_origin(annotation) is Annotated:
+        annotation, *own = get_args(annotation)
+        beside += own
+    if isinstance(default, FieldInfo):
+        beside.append(default)
+        default = ...
+    whole = Annotated[annotation, *beside] if beside else annotation
+    return whole, Field(alias=name) if default is ... else Field(default=default, alias=name)
 
 
 def problems(error: Exception) -> list[dict[str, Any]] | None:
@@ -101,10 +127,3 @@ def problems(error: Exception) -> list[dict[str, Any]] | None:
         {"type": item["type"].replace("model_type", "dict_type"), "path": list(item["loc"]), "message": item["msg"]}
         for item in error.errors(include_url=False, include_context=False, include_input=False)
     ]
-
-
-def with_description(hint: Any, text: str) -> Any:
-    """The annotation with a description for the model."""
-    from pydantic import Field
-
-    return Annotated[hint, Field(description=text)]

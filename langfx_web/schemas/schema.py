@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langfx_web.deferred import later
 from langfx_web.errors import NotPortableError, OutputMismatchError, SchemaError, SchemaMismatchError
-from langfx_web.json_text import check_value, dumps, is_json
+from langfx_web.json_text import check_value, dumps, is_json, plain
 from langfx_web.schemas import adapters
-from langfx_web.schemas.json_schema import check
+from langfx_web.schemas.json_schema import check, settle
 
 if TYPE_CHECKING:
     from langfx_web.schemas import compiling, declared, direct, documents, native, python_types, reading, written
@@ -28,6 +28,13 @@ else:
     python_types = later("langfx_web.schemas.python_types")
     reading = later("langfx_web.schemas.reading")
     written = later("langfx_web.schemas.written")
+
+
+class Arguments(NamedTuple):
+    """The arguments of a call, once they fit: the value, and its JSON form, which shares nothing with it."""
+
+    value: Any
+    plain: Any
 
 
 class Schema:
@@ -169,14 +176,22 @@ class Schema:
         """The plain JSON value of a typed one; `SchemaMismatchError` where it is not of this type."""
         typed = self.validate(value)
         try:
-            plain = written.written(typed, self._compiled)
-            if not is_json(plain):
-                check_value(plain)
+            form = written.written(typed, self._compiled)
+            if not is_json(form):
+                check_value(form)
         except NotPortableError as error:
             raise _mismatch([{"type": "not_json", "path": list(error.path), "message": str(error)}]) from error
         except (SchemaError, ValueError, RecursionError) as error:
             raise _mismatch([{"type": "not_json", "path": [], "message": str(error)}]) from error
-        return plain
+        return form
+
+    def read_arguments(self, given: Mapping[str, Any]) -> Arguments:
+        """The value of a call's arguments; `SchemaMismatchError` has all problems.
+
+        What wires cannot tell apart is settled by the schema, and nothing else converted.
+        """
+        value = self.validate(settle(self.json_schema(), plain(given)))
+        return Arguments(value, self.dump(value))
 
     def tree(self, value: Any) -> Any:
         """The tree that a value of the type would be built from; nodes of it may stand among the values."""
@@ -221,6 +236,11 @@ class DocumentSchema(Schema):
     def dump(self, value: Any) -> Any:
         """The same as `validate`."""
         return self.validate(value)
+
+    def read_arguments(self, given: Mapping[str, Any]) -> Arguments:
+        """The arguments themselves, settled, once they fit."""
+        value = self.validate(settle(self._given, plain(given)))
+        return Arguments(value, plain(value))
 
 
 class Kept:

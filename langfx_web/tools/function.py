@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, get_args, overload
+from typing import Any, overload
 
-from langfx_web.errors import InvalidValueError
-from langfx_web.messages import Modality
-from langfx_web.schemas import Signature, first_paragraph
-from langfx_web.tools.context import ToolContext
-from langfx_web.tools.tool import Tool
+from langfx_web.tools.options import OnCollision
+from langfx_web.tools.tool import Approval, Tool
+from langfx_web.tools.values import Registry
 
 
 @overload
@@ -22,44 +19,31 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    input: Any = None,
+    output: Any = None,
     idempotent: bool | None = None,
     writes: bool | None = None,
     trusted: bool = False,
+    approval: Approval = False,
     timeout: float | None = None,
-    meta: Mapping[str, Any] | None = None,
+    ephemeral: bool = False,
+    on_collision: OnCollision = "error",
+    meta: Mapping[str, Any] | Registry | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a function a tool: `@tool` or `@tool(idempotent=True)`.
+    """Make a function a tool: `@tool` or `@tool(idempotent=True)`, with the options of `Tool`.
 
     Its name and the first paragraph of its docstring are what the model sees, its annotated parameters the arguments
-    (texts from `Annotated[…, Field(…)]` or an `Args:` section), its return annotation the output. A parameter annotated
-    `ToolContext` is filled in. Sync or async. `invalid_tool` says what is wrong with it.
+    (texts from `Annotated[…, Field(…)]`, else from the docstring), its return annotation the output. A parameter
+    annotated `ToolContext` is filled in. Sync or async. `invalid_tool` says what is wrong with it.
     """
-    return _from_function(function) if function is not None else lambda given: _from_function(given, **options)
+    return _made(**options) if function is None else Tool(function=function)
 
 
-def _from_function(
-    function: Callable[..., Any], *, name: str | None = None, description: str | None = None, **options: Any
-) -> Tool:
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise InvalidValueError(f"{function.__name__}: a generator cannot be a tool", code="invalid_tool")
-    signature = Signature(function, without=ToolContext)
+def _made(**options: Any) -> Callable[[Callable[..., Any]], Tool]:
+    def make(function: Callable[..., Any]) -> Tool:
+        return Tool(function=function, **options)
 
-    def call(arguments: dict[str, Any], context: ToolContext) -> Any:
-        return function(**arguments, **dict.fromkeys(signature.injected, context))
-
-    return Tool(
-        name=name or function.__name__,
-        description=description or first_paragraph(inspect.getdoc(function) or ""),
-        input=lambda: signature.arguments,
-        output=lambda: None if _has_media(signature.hints.get("return")) else signature.output,
-        function=call,
-        **options,
-    )
-
-
-def _has_media(hint: Any) -> bool:
-    """Whether a return annotation has media in it, which have no JSON form."""
-    return (isinstance(hint, type) and issubclass(hint, Modality)) or any(map(_has_media, get_args(hint)))
+    return make

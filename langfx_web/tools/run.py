@@ -1,82 +1,72 @@
-"""Running one prepared call: whatever happens in the tool becomes a result that a model can be told."""
+"""Running a tool's function: within its time, and so that whatever it does to itself stays its own failure."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from langfx_web.errors import LangfxError, ToolExecutionError, ToolNotFoundError, ToolOutputError, ToolTimeoutError
 from langfx_web.masking import masked
-from langfx_web.messages import Modality
-from langfx_web.tools.context import ToolContext
-from langfx_web.tools.tool import PreparedCall, ToolResult
 
 MAX_ERROR_TEXT = 2000
-MAX_CONTENT = 64 * 1024
+CLEANUP = 1.0
+"""Seconds that a cancelled tool has to clean up."""
+
+_FAILURES = (Exception, asyncio.CancelledError, SystemExit, GeneratorExit)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutcome:
-    """How a call ended: the text for the model, whether that was cut, and the error behind it where it failed.
+async def run(function: Callable[[], Any], *, tool: str, timeout: float | None = None) -> Any:
+    """What the function gives, waited for if need be; `ToolExecutionError` from whatever it raises.
 
-    `parts` has texts and media in order where there are media.
+    Only the cancellation of the calling task comes out as `CancelledError`, and then no value. `timeout` bounds the
+    waiting (`ToolTimeoutError`): a function that does not wait cannot be interrupted.
     """
-
-    content: str
-    parts: tuple[str | Modality, ...] = ()
-    is_error: bool = False
-    is_cut: bool = False
-    error: LangfxError | None = None
-
-
-async def run_call(prepared: PreparedCall, context: ToolContext) -> ToolOutcome:
-    """Run a prepared call within its tool's time limit.
-
-    Only the cancellation of the calling task comes out as an exception; a `CancelledError` of the tool's own making is
-    a failed call like any other.
-    """
-    tool = prepared.tool
-    task = asyncio.ensure_future(_run(prepared, context))
     try:
-        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
+        value = function()
+    except _FAILURES as error:
+        raise _failure(error, tool) from error
+    return await _waited(value, tool, timeout) if inspect.isawaitable(value) else value
+
+
+async def _waited(value: Awaitable[Any], tool: str, timeout: float | None) -> Any:
+    # In a task of its own, which tells its cancellation from ours, and which can be left behind.
+    task = asyncio.ensure_future(_guarded(value, tool))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=timeout)
     except asyncio.CancelledError:
         await _stopped(task)
         raise
     if not done:
         await _stopped(task)
-        return _failed(ToolTimeoutError(f"the tool did not finish within {tool.timeout:g} s", tool=tool.name))
-    return _outcome(prepared, task)
+        raise ToolTimeoutError(f"the tool did not finish within {timeout:g} s", tool=tool)
+    error = asyncio.CancelledError() if task.cancelled() else task.exception()
+    if error is not None:
+        raise _failure(error, tool) from error
+    return task.result()
 
 
-async def _run(prepared: PreparedCall, context: ToolContext) -> ToolResult:
-    tool = prepared.tool
+async def _guarded(value: Awaitable[Any], tool: str) -> Any:
     try:
-        return await tool.run(prepared.arguments, context)
+        return await value
     except SystemExit as error:
         # Left alone, it would end the loop that every other task runs in.
-        raise ToolExecutionError(f"the tool {tool.name} called sys.exit({error.code})", tool=tool.name) from error
+        raise _failure(error, tool) from error
 
 
-def _outcome(prepared: PreparedCall, task: asyncio.Task[ToolResult]) -> ToolOutcome:
-    name = prepared.tool.name
-    if task.cancelled():
-        return _failed(ToolExecutionError(f"the tool {name} was cancelled from inside", tool=name))
-    error = task.exception()
-    if isinstance(error, (ToolOutputError, ToolNotFoundError)):
-        return _failed(error)
-    if error is not None:
-        failure = ToolExecutionError(failure_text(error, name), tool=name, details={"type": type(error).__name__})
-        failure.__cause__ = error
-        return _failed(failure)
-    result = task.result()
-    parts = tuple(part if isinstance(part, Modality) else fitted(part) for part in result.parts)
-    texts = [part for part in parts if isinstance(part, str)]
-    return ToolOutcome(
-        content="".join(texts),
-        parts=parts if len(texts) < len(parts) else (),
-        is_error=result.is_error,
-        is_cut=parts != result.parts,
-    )
+def _failure(error: BaseException, tool: str) -> LangfxError:
+    """The error of ours that stands for one of the tool's."""
+    match error:
+        case ToolOutputError() | ToolNotFoundError():
+            return error
+        case asyncio.CancelledError():
+            text = f"the tool {tool} was cancelled from inside"
+        case SystemExit():
+            text = f"the tool {tool} called sys.exit({error.code})"
+        case _:
+            text = failure_text(error, tool)
+    return ToolExecutionError(text, tool=tool, details={"type": type(error).__name__})
 
 
 def failure_text(error: BaseException, tool: str) -> str:
@@ -85,22 +75,8 @@ def failure_text(error: BaseException, tool: str) -> str:
     return text[:MAX_ERROR_TEXT] or f"the tool {tool} failed without a message"
 
 
-def fitted(text: str) -> str:
-    """The text, or its first 64 KiB up to a line end with a note of how long it was."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= MAX_CONTENT:
-        return text
-    kept = data[:MAX_CONTENT].decode("utf-8", "ignore")
-    cut = kept.rfind("\n")
-    return f"{kept[: cut if cut > 0 else len(kept)]}\n[cut: the whole result has {len(data)} bytes]"
-
-
-def _failed(error: LangfxError) -> ToolOutcome:
-    return ToolOutcome(content=error.message, is_error=True, error=error)
-
-
-async def _stopped(task: asyncio.Task[ToolResult], cleanup: float = 1.0) -> None:
+async def _stopped(task: asyncio.Task[Any]) -> None:
     """Cancel a tool's task and give it a moment to clean up; afterwards nobody waits for it any more."""
     task.cancel()
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    await asyncio.wait({task}, timeout=cleanup)
+    await asyncio.wait({task}, timeout=CLEANUP)

@@ -2,81 +2,88 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, TypeGuard
+import copy
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
-from langfx_web.errors import InvalidValueError, SchemaMismatchError, ToolArgumentError, ToolOutputError
-from langfx_web.json_text import dumps, plain
-from langfx_web.messages import Modality, Text, ToolCall, ToolDeclaration
-from langfx_web.schemas import DocumentSchema, Schema, settle
+from langfx_web.errors import JSONTextError, SchemaError, SchemaMismatchError, ToolArgumentError
+from langfx_web.json_text import loads
+from langfx_web.messages import ToolCall, ToolDeclaration
+from langfx_web.schemas import Schema, callables, first_paragraph
 from langfx_web.tools.checksum import call_checksum
 from langfx_web.tools.context import ToolContext
+from langfx_web.tools.interface import Interface
+from langfx_web.tools.options import (
+    OnCollision,
+    checked_description,
+    checked_flag,
+    checked_name,
+    checked_on_collision,
+    checked_timeout,
+    invalid,
+)
+from langfx_web.tools.result import ToolResult, result_of
+from langfx_web.tools.run import run
+from langfx_web.tools.values import Registry
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-RESERVED_PREFIX = "artifact_"
-MAX_TEXT = 64 * 1024
-MAX_MEDIA = 8
-MAX_MEDIA_BYTES = 8 * 1024 * 1024
+Approval: TypeAlias = bool | Callable[[Any], Any]
+"""Whether a person is asked before a call: always, never, or as a function of the validated arguments says."""
 
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What a tool wants the model to be told: a text, or texts and media in order, and whether it reports a failure."""
-
-    content: str | Sequence[str | Modality]
-    is_error: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.content, str) and not _are_parts(self.content):
-            raise InvalidValueError("the content of a result must be a str, or a list of str and media")
-
-    @property
-    def parts(self) -> tuple[str | Modality, ...]:
-        """The content in order."""
-        return (self.content,) if isinstance(self.content, str) else tuple(self.content)
+MAX_PROBLEMS = 10
+MAX_PROBLEM_TEXT = 2000
 
 
 class Tool:
     """A function a model may call. Immutable; nothing leads from it to the function but running it.
 
-    `idempotent` says that running it twice is safe; `writes` (default: not idempotent) that it has effects and runs
-    alone; `trusted` that its output is the developer's own words; `timeout` is in seconds. `invalid_tool` names what is
-    wrong with a declaration.
+    The function's parameters are the arguments, or it takes them as one value of the type, schema or JSON Schema
+    document `input`, and may take the `ToolContext` as its second. `name`, `description`, input and `output` are taken
+    from it where they are not given. `idempotent` says that running it twice is safe; `writes` (default: not
+    idempotent) that it has effects and runs alone; `trusted` that its output is the developer's or user's own words;
+    `approval` that a person is asked before a call; `ephemeral` that it is for one turn only; `on_collision` what
+    becomes of it where its name is taken; `timeout` is in seconds. `invalid_tool` names what is wrong.
     """
 
     def __init__(
         self,
         *,
-        name: str,
-        description: str,
-        input: Schema | Mapping[str, Any] | Callable[[], Schema],
-        function: Callable[[dict[str, Any], ToolContext], Any | Awaitable[Any]],
-        output: Schema | Mapping[str, Any] | Callable[[], Schema | None] | None = None,
+        function: Callable[..., Any],
+        name: str | None = None,
+        description: str | None = None,
+        input: Any = None,
+        output: Any = None,
         idempotent: bool | None = None,
         writes: bool | None = None,
         trusted: bool = False,
+        approval: Approval = False,
         timeout: float | None = None,
-        meta: Mapping[str, Any] | None = None,
+        ephemeral: bool = False,
+        on_collision: OnCollision = "error",
+        meta: Mapping[str, Any] | Registry | None = None,
     ) -> None:
-        self._name = _checked_name(name)
-        if not isinstance(description, str) or not description.strip() or len(description.encode()) > MAX_TEXT:
-            raise InvalidValueError(f"tool {name!r} needs a description of at most 64 KiB", code="invalid_tool")
-        if timeout is not None and not timeout > 0:
-            raise InvalidValueError(f"tool {name!r}: timeout must be above 0", code="invalid_tool")
-        self._description = description.strip()
-        self._input = _as_schema(input)
-        self._output = None if output is None else _as_schema(output)
-        self._is_typed = not all(isinstance(given, (Mapping, DocumentSchema, type(None))) for given in (input, output))
-        self._function = function
+        self._name = name = checked_name(callables.name_of(function) if name is None else name)
+        self._interface = Interface(function, name, input=input, output=output)
+        told = first_paragraph(callables.docstring(function)) if description is None else description
+        self._description = checked_description(told, name)
+        checked_flag("idempotent", idempotent, name, or_none=True)
+        checked_flag("writes", writes, name, or_none=True)
+        checked_flag("trusted", trusted, name)
+        checked_flag("ephemeral", ephemeral, name)
+        if not callable(approval):
+            checked_flag("approval", approval, name)
+        checked_timeout(timeout, name)
+        checked_on_collision(on_collision, name)
         self._idempotent = idempotent
         self._writes = writes
         self._trusted = trusted
+        self._approval = approval
         self._timeout = timeout
-        self._meta = MappingProxyType(dict(meta or {}))
+        self._ephemeral = ephemeral
+        self._on_collision: OnCollision = on_collision
+        self._meta = Registry(meta, read_only=True)
 
     @property
     def name(self) -> str:
@@ -104,80 +111,97 @@ class Tool:
         return self._trusted
 
     @property
+    def approval(self) -> Approval:
+        """Whether a person is asked before a call, or a function of the validated arguments that says so."""
+        return self._approval
+
+    @property
     def timeout(self) -> float | None:
         """Seconds after which a run is cancelled and reported to the model as failed."""
         return self._timeout
 
     @property
-    def is_typed(self) -> bool:
-        """Whether its schemas are made of Python types, which needs pydantic, and not JSON Schema documents."""
-        return self._is_typed
+    def ephemeral(self) -> bool:
+        """Whether it is for one turn only."""
+        return self._ephemeral
 
     @property
-    def meta(self) -> Mapping[str, Any]:
+    def on_collision(self) -> OnCollision:
+        """What becomes of it where its name is taken."""
+        return self._on_collision
+
+    @property
+    def meta(self) -> Registry:
         """The author's own facts about it, read-only."""
         return self._meta
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether its schemas are made of Python types, which needs pydantic, and not JSON Schema documents."""
+        return self._interface.is_typed
+
     def declaration(self) -> ToolDeclaration:
-        """What a provider is told of it."""
-        return ToolDeclaration(name=self.name, description=self.description, input_schema=self._input().json_schema())
+        """What a provider is told of it; `invalid_tool` where that cannot be said."""
+        return self._declaration
 
     def describe(self) -> dict[str, Any]:
         """The same as plain JSON, with the output schema where there is one."""
-        described = {"name": self.name, "description": self.description, "inputSchema": self._input().json_schema()}
-        output = None if self._output is None else self._output()
-        return described if output is None else {**described, "outputSchema": output.json_schema()}
+        described = {"name": self.name, "description": self.description, "inputSchema": self._declaration.input_schema}
+        _, output = self._schemas
+        return copy.deepcopy(described if output is None else {**described, "outputSchema": output.json_schema()})
 
-    def prepare(self, call: ToolCall) -> PreparedCall:
-        """The call with its arguments validated, not converted; `ToolArgumentError` with every problem."""
-        if call.args is None:
-            message = "The arguments are not a JSON object"
-            problem = {"type": "json_invalid", "path": [], "message": message}
-            raise ToolArgumentError(message, tool=self.name, details={"problems": [problem]})
-        schema = self._input()
-        try:
-            arguments = schema.validate(settle(schema.json_schema(), call.args))
-            written = schema.dump(arguments)
-        except SchemaMismatchError as error:
-            raise ToolArgumentError(str(error), tool=self.name, details=error.details) from None
-        return PreparedCall(tool=self, call=call, arguments=arguments, input=written, checksum=call_checksum(call))
+    def prepare(self, args: ToolCall | Mapping[str, Any] | None = None) -> PreparedCall:
+        """A call with its arguments validated, not converted; `ToolArgumentError` with every problem.
 
-    async def run(self, arguments: dict[str, Any], context: ToolContext) -> ToolResult:
-        """Call the function and write its value for the model; `ToolOutputError` where it has no JSON form.
-
-        Media, alone or in a list with texts, are shown to the model as they are.
+        `args` is a call as a model made it, or just arguments.
         """
-        value = self._function(arguments, context)
-        if inspect.isawaitable(value):
-            value = await value
-        result = self._written(value)
-        self._check_media([part for part in result.parts if isinstance(part, Modality)])
-        return result
-
-    def _written(self, value: Any) -> ToolResult:
-        if isinstance(value, ToolResult):
-            return value
-        if isinstance(value, Text):
-            return ToolResult(value.text)
-        if isinstance(value, Modality):
-            return ToolResult([value])
-        if _are_parts(value) and any(isinstance(item, Modality) for item in value):
-            return ToolResult(value)
-        schema = None if self._output is None else self._output()
+        call = args if isinstance(args, ToolCall) else self._call_of(args)
+        if call.args is None:
+            raise self._refusal([_unreadable(call.raw_args or "")])
         try:
-            value = plain(value) if schema is None else schema.dump(value)
-            return ToolResult(value if isinstance(value, str) else dumps(value))
-        except ValueError as error:
-            message = f"the tool ran, but its result cannot be passed on: {error}"
-            raise ToolOutputError(message, tool=self.name) from error
+            value, plain = self._schemas[0].read_arguments(call.args)
+        except SchemaMismatchError as error:
+            raise self._refusal(error.problems) from None
+        return PreparedCall(tool=self, call=call, arguments=value, input=plain, checksum=call_checksum(call))
 
-    def _check_media(self, media: Sequence[Modality]) -> None:
-        size = sum(len(part.data or b"") for part in media)
-        if len(media) > MAX_MEDIA or size > MAX_MEDIA_BYTES:
-            raise ToolOutputError(
-                f"the tool ran, but its {len(media)} media of {size} bytes are more than {MAX_MEDIA} of 8 MiB together",
-                tool=self.name,
-            )
+    async def run(self, args: ToolCall | Mapping[str, Any] | None = None, context: ToolContext | None = None) -> Any:
+        """Prepare a call and run it: `ToolArgumentError`, or what `PreparedCall.run` gives and raises.
+
+        The context of another call, such as that of a tool which uses this one, is made this call's.
+        """
+        prepared = self.prepare(args)
+        if context is not None:
+            context = replace(context, call=prepared.call, checksum=prepared.checksum, meta=self._meta)
+        return await prepared.run(context)
+
+    @cached_property
+    def _schemas(self) -> tuple[Schema, Schema | None]:
+        """Those of arguments and value, of which every part is known to be fine."""
+        try:
+            _ = self._interface.document
+            output = self._interface.output
+            if output is not None:
+                output.json_schema()
+        except SchemaError as error:
+            raise invalid(self._name, str(error)) from error
+        return self._interface.input, output
+
+    @cached_property
+    def _declaration(self) -> ToolDeclaration:
+        _ = self._schemas
+        return ToolDeclaration(name=self._name, description=self._description, input_schema=self._interface.document)
+
+    def _call_of(self, args: Any) -> ToolCall:
+        if args is not None and not isinstance(args, Mapping):
+            raise self._refusal([_NO_OBJECT])
+        return ToolCall(f"call_{os.urandom(8).hex()}", self._name, args or {})
+
+    def _refusal(self, problems: Sequence[Mapping[str, Any]]) -> ToolArgumentError:
+        lines = [f"{'.'.join(map(str, item['path'])) or 'arguments'}: {item['message']}" for item in problems]
+        if len(lines) > MAX_PROBLEMS:
+            lines[MAX_PROBLEMS - 1 :] = [f"and {len(lines) - MAX_PROBLEMS + 1} more"]
+        text = "\n".join(lines)[:MAX_PROBLEM_TEXT]
+        return ToolArgumentError(text, tool=self._name, details={"problems": [dict(item) for item in problems]})
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
@@ -189,32 +213,49 @@ class PreparedCall:
 
     tool: Tool
     call: ToolCall
-    arguments: dict[str, Any]
-    input: dict[str, Any]
+    arguments: Any
+    input: Any
     checksum: str
 
+    async def run(self, context: ToolContext | None = None) -> Any:
+        """What the tool's function gives, once it fits the output schema.
 
-def _are_parts(value: object) -> TypeGuard[Sequence[str | Modality]]:
-    return isinstance(value, (list, tuple)) and all(isinstance(item, (str, Modality)) for item in value)
+        `ToolExecutionError` from what it raised, `ToolTimeoutError`, `ToolOutputError`; only the cancellation of the
+        calling task comes out as `CancelledError`. Without a `context` it gets one of a call outside of any turn.
+        """
+        value = await self._value(context or self._alone())
+        self._result(value)
+        return value
 
+    async def told(self, context: ToolContext) -> ToolResult:
+        """The same as the model is told of it."""
+        return self._result(await self._value(context))
 
-def _checked_name(name: str) -> str:
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise InvalidValueError(
-            f"{name!r} is no tool name: use letters, digits, _ and -, up to 64", code="invalid_tool"
+    async def _value(self, context: ToolContext) -> Any:
+        function = partial(self.tool._interface.call, self.arguments, context)
+        return await run(function, tool=self.tool.name, timeout=self.tool.timeout)
+
+    def _result(self, value: Any) -> ToolResult:
+        return result_of(value, self.tool._schemas[1], tool=self.tool.name)
+
+    def _alone(self) -> ToolContext:
+        id_ = os.urandom(8).hex()
+        return ToolContext(
+            call=self.call,
+            checksum=self.checksum,
+            execution_id=f"exe_{id_}",
+            turn_id=f"msg_{id_}",
+            meta=self.tool.meta,
         )
-    if name.startswith(RESERVED_PREFIX):
-        raise InvalidValueError(f"tool {name!r}: the prefix {RESERVED_PREFIX!r} is reserved", code="invalid_tool")
-    return name
 
 
-def _as_schema(given: Any) -> Callable[[], Any]:
-    if isinstance(given, Schema):
-        return lambda: given
-    if isinstance(given, Mapping):
-        document = Schema.from_json_schema(given)
-        return lambda: document
-    if callable(given):
-        deferred: Callable[[], Any] = given
-        return deferred
-    raise InvalidValueError(f"a tool's schema cannot be a {type(given).__name__}", code="invalid_tool")
+_NO_OBJECT = {"type": "dict_type", "path": [], "message": "The arguments are not a JSON object"}
+
+
+def _unreadable(text: str) -> Mapping[str, Any]:
+    """What is wrong with a text that gave no arguments."""
+    try:
+        loads(text)
+    except JSONTextError:
+        return {"type": "json_invalid", "path": [], "message": "The arguments are not JSON"}
+    return _NO_OBJECT

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from langfx_web.errors import InvalidValueError, SchemaMismatchError
 from langfx_web.schemas import Signature, first_paragraph
-from langfx_web.schemas.signature import parameter_texts
+from langfx_web.schemas.docstrings import parameter_texts
 
 
 class Context:
@@ -41,7 +41,7 @@ GOLDEN = {
 
 def test_the_golden_schema() -> None:
     """Names, texts, constraints and defaults as they were written."""
-    assert Signature(search, without=Context).arguments.json_schema() == GOLDEN
+    assert Signature(search, "search", without=Context).arguments.json_schema() == GOLDEN
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_the_golden_schema() -> None:
 def test_bad_arguments(value, problems) -> None:
     """Each problem with its type and path, all at once."""
     with pytest.raises(SchemaMismatchError) as caught:
-        Signature(search, without=Context).arguments.validate(value)
+        Signature(search, "search", without=Context).arguments.validate(value)
     assert [(item["type"], item["path"]) for item in caught.value.problems] == problems
 
 
 def test_good_arguments() -> None:
     """Defaults filled in, values as they are."""
-    arguments = Signature(search, without=Context).arguments
+    arguments = Signature(search, "search", without=Context).arguments
     assert arguments.validate({"query": "a"}) == {"query": "a", "limit": 10}
     assert arguments.validate({"query": "a", "limit": 5}) == {"query": "a", "limit": 5}
     assert arguments.dump({"query": "a", "limit": 5}) == {"query": "a", "limit": 5}
@@ -81,7 +81,7 @@ def test_names_that_pydantic_uses_itself_are_fine() -> None:
     def odd(schema: int, json: str, model_config: int, copy: bool = False) -> None:
         """Odd."""
 
-    signature = Signature(odd, without=Context)
+    signature = Signature(odd, "odd", without=Context)
     assert signature.arguments.validate({"schema": 1, "json": "j", "model_config": 2}) == {
         "schema": 1,
         "json": "j",
@@ -97,11 +97,10 @@ def test_injected_parameters_are_not_asked_for() -> None:
     def tool(point: Point, context: Context) -> Any:
         """Tool."""
 
-    signature = Signature(tool, without=Context)
+    signature = Signature(tool, "tool", without=Context)
     assert signature.injected == ("context",)
     assert list(signature.arguments.json_schema()["properties"]) == ["point"]
     assert signature.arguments.validate({"point": {"x": 1}}) == {"point": Point(x=1)}
-    assert signature.output is None
 
 
 @pytest.mark.parametrize("source", ["lambda *args: 1", "lambda **kw: 1", "lambda a: 1", "lambda a, /: 1"])
@@ -114,7 +113,7 @@ def test_parameters_a_model_cannot_name_are_refused(source: str) -> None:
         "lambda a, /: 1": lambda a, /: 1,
     }[source]
     with pytest.raises(InvalidValueError) as caught:
-        Signature(function, without=Context)
+        Signature(function, "function", without=Context)
     assert caught.value.code == "invalid_tool"
 
 
@@ -136,7 +135,7 @@ def test_an_args_section_describes_parameters() -> None:
             a: nothing
         """
 
-    properties = Signature(tool, without=Context).arguments.json_schema()["properties"]
+    properties = Signature(tool, "tool", without=Context).arguments.json_schema()["properties"]
     assert {name: member.get("description") for name, member in properties.items()} == {
         "a": "the first thing",
         "b": "own",

@@ -10,7 +10,7 @@ import pytest
 from langfx_web.errors import InvalidValueError
 from langfx_web.messages import PDF, Image, ToolCall
 from langfx_web.tools import Tool, ToolContext, ToolOutcome, ToolResult, run_call, tool
-from langfx_web.tools.run import MAX_CONTENT, fitted
+from langfx_web.tools.outcome import MAX_CONTENT, fitted
 from tests.messages.pictures import PNG
 
 PICTURE = Image.from_bytes(PNG)
