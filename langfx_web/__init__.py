@@ -40,7 +40,7 @@ from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web import otlp, testing
-    from langfx_web.agentic import Budget
+    from langfx_web.agentic import Budget, Outcome
     from langfx_web.events import LogEntry, Progress, TraceNode, UsageSummary
     from langfx_web.observation import Observer
     from langfx_web.protocols import ParseLimits, read_answer
@@ -76,6 +76,7 @@ __getattr__ = deferred(
         "Mapping": "langfx_web.queries",
         "MappingExample": "langfx_web.queries",
         "Observer": "langfx_web.observation",
+        "Outcome": "langfx_web.agentic",
         "ParseLimits": "langfx_web.protocols",
         "Partial": "langfx_web.queries",
         "Progress": "langfx_web.events",
@@ -126,6 +127,7 @@ __all__ = [
     "Modality",
     "ModelSettings",
     "Observer",
+    "Outcome",
     "ParseLimits",
     "Partial",
     "Progress",

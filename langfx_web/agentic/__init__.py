@@ -1,7 +1,7 @@
 """The bounded loop, sessions and actions.
 
-May import layers 0 to 6. Read `loop.py` first; clock, ids and recorder are handed in. What a run without a budget does
-not need is read at first use.
+May import layers 0 to 6. Read `loop.py` first; clock, ids and recorder are handed in. Budgets and maps are
+read at first use.
 """
 
 from typing import TYPE_CHECKING
@@ -21,8 +21,9 @@ from langfx_web.deferred import deferred
 
 if TYPE_CHECKING:
     from langfx_web.agentic.budget import Budget
+    from langfx_web.agentic.parallel import Outcome
 
-__getattr__ = deferred(__name__, {"Budget": "langfx_web.agentic.budget"})
+__getattr__ = deferred(__name__, {"Budget": "langfx_web.agentic.budget", "Outcome": "langfx_web.agentic.parallel"})
 
 __all__ = [
     "Action",
@@ -40,6 +41,7 @@ __all__ = [
     "NullRecorder",
     "OnGate",
     "OpenGates",
+    "Outcome",
     "Place",
     "PlannedCall",
     "Policy",

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from langfx_web.agentic.budget import Budget
 
 
+class _ClassName:
+    """The name of an action's class, unless the class has a field called so."""
+
+    def __get__(self, action: object | None, kind: type) -> str:
+        if action is None:
+            raise AttributeError("name")  # else it would be taken for the default of such a field
+        return kind.__name__
+
+
 @dataclass_transform(frozen_default=True)
 class Action(ABC):
     """Configuration plus one hook: annotate fields, write `call`, run it with `invoke`.
@@ -26,6 +35,14 @@ class Action(ABC):
         super().__init_subclass__(**options)
         if "__init__" not in cls.__dict__:
             dataclasses.dataclass(frozen=True)(cls)
+
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str:
+            """The name of the class."""
+    else:
+        name = _ClassName()
 
     @property
     def action_name(self) -> str:

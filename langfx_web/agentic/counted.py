@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
-from langfx_web.agentic.trace import OpenNode, answer_without_bytes, without_bytes
+from langfx_web.agentic.trace import OpenNode
 from langfx_web.errors import LMError
 from langfx_web.llms import LanguageModel, ModelInfo, ModelRequest, Prompt, SamplingResult, StreamChunk
 from langfx_web.llms.request import transcript
@@ -34,7 +34,7 @@ class Meter:
             self._account.reserve()
         self._node.requests += 1
         if self._keeps_texts:
-            self._node.request = without_bytes(request.messages)
+            self._node.asked(request.messages)
 
     def spent(self, usage: Usage | None) -> None:
         """What requests cost that were sent, None where that is not known."""
@@ -49,11 +49,11 @@ class Meter:
         if usage is not None and not usage.num_requests:
             node.cached += 1
             if self._keeps_texts and prompt is not None:
-                node.request = without_bytes(transcript(prompt))
+                node.asked(transcript(prompt))
         self.spent(usage)
         if self._keeps_texts:
             node.repairs += node.response is not None
-            node.response = answer_without_bytes(answer)
+            node.answered(answer)
 
 
 class CountedModel(LanguageModel):

@@ -11,7 +11,8 @@ from langfx_web.deferred import later
 from langfx_web.errors import LangfxError, TraceFullError
 from langfx_web.events import ErrorInfo
 from langfx_web.masking import masked
-from langfx_web.messages import AIMessage, Message, Modality, Text
+from langfx_web.messages import AIMessage, Message
+from langfx_web.messages.unloaded import without_bytes
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
@@ -71,6 +72,16 @@ class OpenNode:
         """Count the cost of a request of this node, None where it is not known."""
         if usage is not None:
             self.usage = usage if self.usage is None else self.usage + usage
+
+    def asked(self, request: Sequence[Message]) -> None:
+        """Keep what was asked, media without their bytes."""
+        self.request = tuple(map(without_bytes, request))
+
+    def answered(self, response: AIMessage) -> None:
+        """Keep an answer, without what was made of it."""
+        if response.source is not None or response.result is not None:
+            response = response.replace(result=None, source=None)
+        self.response = without_bytes(response)
 
     def end(self, at: datetime, error: BaseException | None, *, cancelled: bool = False) -> None:
         """Close the node, as what ended its work says."""
@@ -134,29 +145,6 @@ class Trace:
         node = OpenNode(f"{parent.id}/{letter or kind[0]}{len(parent.children) + 1}", parent.id, kind, name, at)
         parent.children.append(node)
         return node
-
-
-def answer_without_bytes(answer: AIMessage) -> AIMessage:
-    """An answer as a trace keeps it: without bytes, and without what was made of it."""
-    if answer.source is not None or answer.result is not None:
-        answer = answer.replace(result=None, source=None)
-    return without_bytes((answer,))[0]  # type: ignore[return-value]  # the same kind of message
-
-
-def without_bytes(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Messages as a trace keeps them: what has bytes is named instead."""
-    return tuple(
-        message.replace(parts=[_named(part) for part in message.parts])
-        if any(isinstance(part, Modality) and part.data is not None for part in message.parts)
-        else message
-        for message in messages
-    )
-
-
-def _named(part: Any) -> Any:
-    if not isinstance(part, Modality) or part.data is None:
-        return part
-    return Text(f"[{part.mime_type or type(part).__name__.lower()}, {len(part.data)} bytes]")
 
 
 def error_info(error: BaseException) -> ErrorInfo:

@@ -1,13 +1,13 @@
 """Everything that a turn, a run or a query produces while it happens.
 
-May import layers 0 and 1. `turn.py` and `query.py` have the events, `plain.py` their plain form; `trace.py` has what a
-session shows of itself, and is read at first use.
+May import layers 0 and 1. `turn.py` and `query.py` have the events, `plain.py` their plain form; `trace.py` and
+`session.py` have what a session shows of itself, and are read at first use.
 """
 
 from typing import TYPE_CHECKING
 
 from langfx_web.deferred import deferred
-from langfx_web.events.plain import EVENTS, decode, encode, encode_error, has_texts_only
+from langfx_web.events.plain import EVENTS, PlainForm, decode, encode, encode_error, has_texts_only
 from langfx_web.events.query import (
     FieldEnd,
     FieldStart,
@@ -41,14 +41,35 @@ from langfx_web.events.turn import (
 )
 
 if TYPE_CHECKING:
+    from langfx_web.events.session import (
+        ActionEnd,
+        ActionStart,
+        LogAdded,
+        MetadataUpdate,
+        ProgressUpdate,
+        QueryEnd,
+        QueryStart,
+        SessionEvent,
+    )
     from langfx_web.events.trace import LogEntry, Progress, TraceNode, UsageSummary
+    from langfx_web.events.trace_fields import TracedObject
+
+_SESSION = ("ActionEnd", "ActionStart", "LogAdded", "MetadataUpdate", "ProgressUpdate", "QueryEnd", "QueryStart")
+_TRACE = ("LogEntry", "Progress", "TraceNode", "UsageSummary")
 
 __getattr__ = deferred(
-    __name__, dict.fromkeys(("LogEntry", "Progress", "TraceNode", "UsageSummary"), "langfx_web.events.trace")
+    __name__,
+    {
+        **dict.fromkeys((*_SESSION, "SessionEvent"), "langfx_web.events.session"),
+        **dict.fromkeys(_TRACE, "langfx_web.events.trace"),
+        "TracedObject": "langfx_web.events.trace_fields",
+    },
 )
 
 __all__ = [
     "EVENTS",
+    "ActionEnd",
+    "ActionStart",
     "ErrorInfo",
     "FieldEnd",
     "FieldStart",
@@ -57,13 +78,20 @@ __all__ = [
     "GenerationCancelled",
     "GenerationComplete",
     "GenerationFailed",
+    "LogAdded",
     "LogEntry",
+    "MetadataUpdate",
     "ObjectEnd",
     "ObjectStart",
     "ParsingFailed",
     "PartialObject",
+    "PlainForm",
     "Progress",
+    "ProgressUpdate",
+    "QueryEnd",
     "QueryEvent",
+    "QueryStart",
+    "SessionEvent",
     "StringFieldDelta",
     "TerminalEvent",
     "TextDelta",
@@ -75,6 +103,7 @@ __all__ = [
     "ToolEnd",
     "ToolStart",
     "TraceNode",
+    "TracedObject",
     "TurnEnd",
     "TurnEvent",
     "TurnStart",

@@ -60,13 +60,23 @@ _MOST_BITS = 14_000
 """Python writes no longer integers as text."""
 
 
-def encode(event: TurnEvent | QueryEvent | ToolCallProgress) -> dict[str, Any]:
+class PlainForm:
+    """A value with a plain form of its own, as all that a session shows has; it goes to a page in that form."""
+
+    __slots__ = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """A JSON value."""
+        raise NotImplementedError
+
+
+def encode(event: TurnEvent | QueryEvent | ToolCallProgress | PlainForm) -> dict[str, Any]:
     """The plain form: `type`, then the fields in camelCase; of a turn's events those that are None are left out.
 
     What a model wrote in a `field_end` becomes plain: objects as their fields, with the class beside the value as
     `className`; numbers that JSON cannot have as null, other things as their text.
     """
-    return _ENCODERS[type(event)](event)
+    return event.to_plain() if isinstance(event, PlainForm) else _ENCODERS[type(event)](event)
 
 
 def decode(plain: dict[str, Any]) -> TurnEvent:

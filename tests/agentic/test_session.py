@@ -7,16 +7,15 @@ import dataclasses
 
 import pytest
 
-from langfx_web import Action, Partial, QueryStream, Session
+from langfx_web import Action, Agent, Partial, QueryStream, Session, tool
 from langfx_web.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
     RateLimitError,
     SessionCancelledError,
     SessionClosedError,
-    TraceFullError,
 )
-from langfx_web.messages import AIMessage
+from langfx_web.messages import AIMessage, ToolCall
 from langfx_web.testing import Echo, ManualClock, StaticResponse, StaticSequence
 from langfx_web.transport import HANG
 from langfx_web.usage import Usage
@@ -50,14 +49,6 @@ class Box:
 
     width: int
     height: int
-
-
-async def test_an_action_is_frozen_configuration() -> None:
-    """Annotated fields make the constructor; one object may run many times."""
-    action = Summarize("a")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        action.text = "b"
-    assert await asyncio.gather(action.invoke(lm=Echo()), action.invoke(lm=Echo())) == ["Summarize a, short."] * 2
 
 
 async def test_the_trace_shows_who_called_whom() -> None:
@@ -123,7 +114,7 @@ async def test_a_session_completes_what_is_partial() -> None:
             await late
 
 
-async def test_ended_views_and_sessions_take_no_work() -> None:
+async def test_langfx_46_ended_views_and_sessions_take_no_work() -> None:
     """A view kept beyond its invocation is closed."""
     kept: list[Session] = []
 
@@ -131,14 +122,29 @@ async def test_ended_views_and_sessions_take_no_work() -> None:
         async def call(self, session: Session) -> None:
             kept.append(session)
 
-    session = Session(lm=Echo())
+    async def everything(session: Session) -> None:
+        for begin in (
+            lambda: session.query("x"),
+            lambda: session.parse("x", int),
+            lambda: session.query_batch(["x"]),
+            lambda: Keep().invoke(session),
+            lambda: session.concurrent_map(["x"], lambda item, view: view.query(item)),
+        ):
+            with pytest.raises(SessionClosedError) as caught:
+                await begin()
+            assert caught.value.code == "session_closed"
+        with pytest.raises(SessionClosedError):
+            session.query_stream("x")
+
+    lm = Echo()
+    session = Session(lm=lm)
     await Keep().invoke(session)
-    with pytest.raises(SessionClosedError):
-        await kept[0].query("x")
+    await everything(kept[0])
+    assert await session.query("x") == "x"
     await session.dispose()
-    await session.dispose()
-    with pytest.raises(SessionClosedError):
-        await session.query("x")
+    await everything(session)
+    assert (len(lm.requests), len(kept)) == (1, 1)
+    assert session.root.status == "ok"
 
 
 class Wait(Action):
@@ -149,7 +155,7 @@ class Wait(Action):
         await asyncio.Event().wait()
 
 
-async def test_deadlines_cancel_and_the_earliest_wins() -> None:
+async def test_langfx_47_the_earliest_deadline_wins() -> None:
     """A child cannot outlive its parent; what comes out is the deadline, not a cancellation."""
     clock = ManualClock()
     async with Session(timeout=5, clock=clock) as session:
@@ -165,19 +171,99 @@ async def test_deadlines_cancel_and_the_earliest_wins() -> None:
 
 
 @pytest.mark.parametrize("timeout", [0, -1])
-async def test_no_time_at_all_fails_before_the_work(timeout: float) -> None:
+async def test_langfx_47_no_time_at_all_fails_before_the_work(timeout: float) -> None:
     """Nothing is sent."""
     lm = StaticSequence([])
     with pytest.raises(DeadlineExceededError):
         await Summarize("a").invoke(lm=lm, timeout=timeout)
+    async with Session(lm=lm, timeout=timeout) as session:
+        with pytest.raises(DeadlineExceededError):
+            await session.query("x")
     assert lm.requests == []
 
 
-async def test_odd_timeouts() -> None:
-    """None and infinity mean none; not-a-number is an error."""
-    assert await Summarize("a").invoke(lm=Echo(), timeout=float("inf"))
+async def test_langfx_47_odd_timeouts() -> None:
+    """None and infinity mean none; not-a-number is an error; a month is timed in slices that a browser can time."""
+    timers: list[float] = []
+
+    class Counting(ManualClock):
+        def call_later(self, seconds, callback):
+            timers.append(seconds)
+            return super().call_later(seconds, callback)
+
+    for timeout in (None, float("inf")):
+        assert await Summarize("a").invoke(lm=Echo(), timeout=timeout)
     with pytest.raises(InvalidArgumentError):
         await Summarize("a").invoke(lm=Echo(), timeout=float("nan"))
+    with pytest.raises(InvalidArgumentError):
+        Session(timeout=float("nan"))
+    clock, month = Counting(), 30 * 86_400.0
+    async with Session(clock=clock, timeout=month) as session:
+        task = asyncio.ensure_future(Wait().invoke(session))
+        await asyncio.sleep(0)
+        assert session.remaining() == month
+        await clock.advance(25.0)
+        assert not task.done()
+        assert len(timers) == 3
+        assert max(timers) < 2**31 / 1000
+        task.cancel()
+        await asyncio.wait([task])
+
+
+class Patient(Action):
+    """Take an hour."""
+
+    clock: ManualClock
+
+    async def call(self, session: Session) -> str:
+        """Wait."""
+        await self.clock.sleep(3600)
+        return "done"
+
+
+@pytest.mark.parametrize("work", ["query", "stream", "tool", "retry", "action"])
+async def test_langfx_48_the_deadline_stops_what_runs(work: str) -> None:
+    """A query, one that is streamed, a tool, a wait for the next attempt: with this error, and nothing goes on."""
+    clock, ended = ManualClock(), []
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("tool")
+        return "?"
+
+    limited = RateLimitError("slow down", retry_after=30.0)
+    waiting = StaticSequence([limited, "late"], clock=clock, max_attempts=2)
+    slow = StaticSequence(["late"], clock=clock, delay=60.0)
+    calling = StaticResponse(AIMessage(ToolCall("1", "wait", {})))
+    async with Session(clock=clock, timeout=5) as session:
+        begin = {
+            "query": lambda: session.query("?", lm=slow),
+            "stream": lambda: read(session.query_stream("?", lm=slow)),
+            "tool": lambda: Agent(lm=calling, tools=[wait]).invoke(session, prompt="?"),
+            "retry": lambda: session.query("?", lm=waiting),
+            "action": lambda: Patient(clock).invoke(session),
+        }
+        task = asyncio.ensure_future(begin[work]())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        await clock.advance(4.9)
+        assert not task.done()
+        await clock.advance(0.2)
+        if work == "stream":
+            assert await task == ["generation_failed"]
+        else:
+            with pytest.raises(DeadlineExceededError) as caught:
+                await task
+            assert caught.value.code == "deadline_exceeded"
+        await clock.advance(3600)
+        assert len(waiting.requests) + len(slow.requests) + len(calling.requests) <= 1
+        assert ended == (["tool"] if work == "tool" else [])
+        top = session.root.children[0]
+        assert (top.status, top.error.code) == ("error", "deadline_exceeded")
 
 
 async def test_cancelling_passes_through_and_closes_nodes() -> None:
@@ -191,55 +277,55 @@ async def test_cancelling_passes_through_and_closes_nodes() -> None:
         assert session.root.children[0].status == "cancelled"
 
 
-async def test_cancelling_a_session_ends_work_elsewhere() -> None:
-    """With its own error there; the model stays usable."""
-    lm = Echo()
+async def test_langfx_54_disposing_ends_what_runs() -> None:
+    """Once, with its own error there, and waits for it; observers are let go, the model stays usable."""
+    lm, told, settled = StaticResponse("x", delay=60.0, clock=ManualClock()), [], []
+
+    class Slow(Action):
+        async def call(self, session: Session) -> None:
+            try:
+                await session.query("?")
+            finally:
+                await asyncio.sleep(0)
+                settled.append("slow")
+
     session = Session(lm=lm)
+    session.subscribe(told.append)
+    tasks = [asyncio.ensure_future(Wait().invoke(session)), asyncio.ensure_future(Slow().invoke(session))]
+    await asyncio.sleep(0.001)
+    await asyncio.gather(session.dispose(), session.dispose())
+    assert settled == ["slow"]
+    ends = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [(type(end), end.code) for end in ends] == [(SessionCancelledError, "session_cancelled")] * 2
+    assert {node.status for node in session.root.children} == {"error"}
+    count = len(told)
+    assert [event.type for event in told].count("action_end") == 2
+    session.info("after the end")
+    assert len(told) == count
+    await session.dispose()
+
+
+async def test_langfx_54_a_cancelled_session_keeps_its_reason() -> None:
+    """Disposing of it later changes nothing of that."""
+    session = Session()
     task = asyncio.ensure_future(Wait().invoke(session))
     await asyncio.sleep(0)
+    session.cancel("enough")
     await session.dispose()
-    with pytest.raises(SessionCancelledError):
+    with pytest.raises(SessionCancelledError, match="enough"):
         await task
-    assert (await lm("x")).text == "x"
+    with pytest.raises(SessionClosedError, match="enough"):
+        await Wait().invoke(session)
 
 
-async def test_concurrent_map() -> None:
-    """Order of the items, bounded, lazy; the first error cancels and awaits the others and is raised itself."""
-    running, most, settled = 0, 0, []
-
-    async def work(n: int, view: Session) -> int:
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        try:
-            await asyncio.sleep(0.001)
-            if n == 3:
-                raise ValueError("three")
-            return n * 10
-        finally:
-            running -= 1
-            settled.append(n)
-
-    async with Session() as session:
-        assert await session.concurrent_map([], work) == []
-        assert await session.concurrent_map(range(3), work, max_concurrency=2) == [0, 10, 20]
-        assert most == 2
-        started = iter(range(100))
-        with pytest.raises(ValueError, match="three"):
-            await session.concurrent_map(started, work, max_concurrency=2)
-        assert running == 0
-        assert next(started) < 10
-        with pytest.raises(InvalidArgumentError):
-            await session.concurrent_map([1], work, max_concurrency=0)
-
-
-async def test_a_full_trace_refuses_work_before_it_starts() -> None:
-    """So that a runaway cannot fill the memory."""
-    session = Session(lm=Echo(), max_nodes=2)
-    await session.query("a")
-    await session.query("b")
-    with pytest.raises(TraceFullError):
-        await session.query("c")
+async def test_langfx_54_a_shared_model_stays_usable() -> None:
+    """What a session did not make it does not close."""
+    lm = Echo()
+    async with Session(lm=lm) as one, Session(lm=lm) as other:
+        await one.query("a")
+        await one.dispose()
+        assert await other.query("b") == "b"
+    assert (await lm("c")).text == "c"
 
 
 # Streamed queries
