@@ -85,6 +85,6 @@ def main(
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--peer", type=Path, help="the peer: a script that npm installs, or a Python that has it")
+    parser.add_argument("--peer", type=Path, help="a script that npm installs, a Python, or a folder of both kinds")
     options = parser.parse_args()
     options.out.write_text(json.dumps({"figures": measured(options), "targets": targets}))

@@ -93,11 +93,12 @@ def test_queries_are_measured_beside_a_python_with_langfun(tmp_path: Path) -> No
     ]
 
 
-def test_a_bench_without_its_peer_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["stream", "loop"])
+def test_a_bench_without_its_peer_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """No program is run beside a peer that npm does not give."""
     (tmp_path / "tests" / "bench").mkdir(parents=True)
     shutil.copytree(Path(__file__).parents[1] / "bench" / "peers", tmp_path / "tests" / "bench" / "peers")
     monkeypatch.setenv("PATH", "/nonexistent")
     bench = Bench(place=Place(root=tmp_path), folder=tmp_path, long=False, node="node", pythons={})
     with pytest.raises(CannotRun, match="peers"):
-        measure("stream", bench, TinyToolchain(), rounds=1)
+        measure(name, bench, TinyToolchain(), rounds=1)

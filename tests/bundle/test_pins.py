@@ -6,10 +6,16 @@ from worker.bundle.pins import read_pins
 def test_every_pin_has_a_whole_digest_and_a_size() -> None:
     """What is downloaded can always be checked."""
     pins = read_pins()
-    for pin in [*pins.npm.values(), *pins.wheels.values(), *pins.on_demand.values()]:
+    for pin in [*pins.npm.values(), *pins.wheels.values(), *pins.on_demand.values(), *pins.peers.values()]:
         assert len(pin.digest) == {"sha256": 64, "sha512": 128}[pin.algorithm]
         assert pin.size > 0
         assert pin.version in pin.file
+
+
+def test_a_peer_comes_behind_what_it_needs() -> None:
+    """A worker installs them one after another, and asks no index."""
+    names = list(read_pins().peers)
+    assert names.index("httpx2-jsfetch") < names.index("httpx2") < names.index("pydantic-ai-slim") == len(names) - 1
 
 
 def test_tools_are_pinned_exactly() -> None:

@@ -123,6 +123,7 @@ def make_project(root: Path) -> Project:
         npm={"pyodide": pin("npm", "pyodide", "pyodide-314.0.7.tgz", core, version="314.0.7")},
         wheels={"small-thing": pin("PyPI", "small-thing", "small_thing-1.0-py3-none-any.whl", thing)},
         on_demand={"on-demand": pin("PyPI", "on-demand", "on_demand-1.0-py3-none-any.whl", tool)},
+        peers={},
         environments={},
     )
     stock(cache, pins.npm["pyodide"], core)

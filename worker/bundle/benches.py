@@ -1,12 +1,15 @@
 """The figures of `build.py bench`: each bench says what it found, what it should be, and whether it is."""
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from worker.bundle.bench import Bench, environment
+from worker.bundle.download import Cache, Clients
+from worker.bundle.environments import pip_command
 from worker.bundle.outcome import CheckFailed
 from worker.bundle.peers import bundled_peer
 from worker.bundle.pins import read_pins
@@ -80,10 +83,24 @@ def _in_browser(
     return Report(name=name, figures=found["figures"], targets=found["targets"])
 
 
-def _ai_sdk(bench: Bench) -> Path:
+def _ai_sdk(bench: Bench, script: str = "ai_sdk") -> Path:
     """The AI SDK as a script."""
     sources = bench.place.root / "tests" / "bench" / "peers"
-    return bundled_peer("ai_sdk", sources=sources, made=bench.place.made / "peers", node=bench.node)
+    return bundled_peer(script, sources=sources, made=bench.place.made / "peers", node=bench.node)
+
+
+def _loops(bench: Bench) -> Path:
+    """A folder with the AI SDK's loop as the script `ai_sdk_loop.js`, and pydantic-ai as wheels."""
+    pins = read_pins()
+    folder = bench.folder / "loops"
+    folder.mkdir()
+    shutil.copy(_ai_sdk(bench, "ai_sdk_loop"), folder / "ai_sdk_loop.js")
+    with bench.place.held():
+        clients = Clients(pip=pip_command(bench.place), wheel_target=pins.wheel_target)
+        cache = Cache(folder=bench.place.cache, clients=clients)
+        for pin in pins.peers.values():
+            shutil.copy(cache.get(pin), folder)
+    return folder
 
 
 def _langfun(bench: Bench) -> Path:
@@ -95,6 +112,7 @@ def _langfun(bench: Bench) -> Path:
 BENCHES: dict[str, Callable[[Bench, Toolchain, int], Report]] = {
     "start": partial(_in_browser, "start"),
     "stream": partial(_in_browser, "stream", peer=_ai_sdk),
+    "loop": partial(_in_browser, "loop", peer=_loops),
     "query": partial(_in_browser, "query", peer=_langfun),
     "bridge": partial(_in_browser, "bridge"),
     "cancel": partial(_in_browser, "cancel"),

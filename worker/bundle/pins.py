@@ -25,13 +25,15 @@ class Pins:
     """All pins: files by name, what wheels must run on, and the requirements of our environments.
 
     `wheel_target` has pip's options for another platform, without their dashes. `wheels` are those that every bundle
-    has compiled in a pack; those of `on_demand` lie in it as they are, for pages that ask for them.
+    has compiled in a pack; those of `on_demand` lie in it as they are, for pages that ask for them. `peers` are what a
+    bench runs in a worker of ours, each behind what it needs.
     """
 
     wheel_target: dict[str, list[str]]
     npm: dict[str, Pin]
     wheels: dict[str, Pin]
     on_demand: dict[str, Pin]
+    peers: dict[str, Pin]
     environments: dict[str, list[str]]
 
 
@@ -46,6 +48,7 @@ def read_pins() -> Pins:
         npm={entry["name"]: _npm_pin(entry) for entry in data["npm"]},
         wheels={entry["name"]: _wheel_pin(entry) for entry in data["wheels"]},
         on_demand={entry["name"]: _wheel_pin(entry) for entry in data["onDemand"]},
+        peers={entry["name"]: _wheel_pin(entry) for entry in data["peers"]},
         environments=data["environments"],
     )
 
