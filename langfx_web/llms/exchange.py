@@ -250,8 +250,9 @@ class HTTPExchange:
         used = [credential for credential in (self._credential, self._rejected) if credential is not None]
         secrets = [secret for credential in used for secret in (credential.api_key, *credential.headers.values())]
         error.args = (told(error.message, secrets),)
-        if error.refusal:
-            error.refusal = told(error.refusal, secrets)
+        for name in ("refusal", "provider_code", "request_id"):
+            if text := getattr(error, name):
+                setattr(error, name, told(text, secrets))
         return error
 
     def abort(self) -> None:

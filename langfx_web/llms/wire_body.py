@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langfx_web.errors import InvalidArgumentError, UnsupportedCapabilityError
+from langfx_web.llms import kinds
 from langfx_web.llms.sampling import SamplingOptions, merge
 from langfx_web.messages import ToolDeclaration
 
@@ -30,7 +31,11 @@ def body_of(fields: Mapping[str, Any], extras: Mapping[str, Any] | None, own: It
     for name in own:
         if name in extras:
             raise InvalidArgumentError(f"extras cannot replace {name!r}", details={"option": "extras"})
-    appended = {name: [*body.get(name, []), *extras[name]] for name in _APPENDED if name in extras}
+    appended = {
+        name: [*body.get(name, []), *kinds.several(f"extras.{name}", extras[name])]
+        for name in _APPENDED
+        if name in extras
+    }
     return merge(body, {**extras, **appended})
 
 

@@ -15,7 +15,6 @@ from langfx_web.messages import AIMessage
 from langfx_web.transport import MockResponse, MockTransport, cut_every, cut_random
 from langfx_web.usage import Usage
 
-IN_CI = os.environ.get("CI") == "true"
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 
 
@@ -55,7 +54,7 @@ def items(api: str, folder: str = "[!_]*") -> list[Item]:
 def require(found: object) -> None:
     """Skip where there is no corpus; in CI there must be one."""
     if not found:
-        missing = pytest.fail if IN_CI else pytest.skip
+        missing = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         missing(f"the shared corpus is not at {CORPUS}")
 
 

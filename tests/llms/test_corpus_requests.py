@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,9 +26,8 @@ from langfx_web.messages import (
     UserMessage,
 )
 from langfx_web.transport import MockResponse, MockTransport
+from tests.llms.corpus import CORPUS, require
 
-IN_CI = os.environ.get("CI") == "true"
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 SAID = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking", "mcp_tool_use", "mcp_tool_result")
 MEDIA: dict[str, type[Modality]] = {"image": Image, "document": PDF}
 COMPARED = (
@@ -87,9 +84,7 @@ REQUESTS = requests()
 
 @pytest.fixture(autouse=True)
 def _corpus() -> None:
-    if not REQUESTS:
-        missing = pytest.fail if IN_CI else pytest.skip
-        missing(f"the shared corpus is not at {CORPUS}")
+    require(REQUESTS)
 
 
 def conversation(body: dict[str, Any]) -> list[Message]:

@@ -114,11 +114,13 @@ async def test_providers_22_a_key_is_nowhere_to_be_seen() -> None:
     for answer in (
         refused(401, "authentication_error", f"key {key} is invalid"),
         MockResponse(status=500, body=f"oops {key}".encode()),
+        refused(400, key, f"key {key}", **{"request-id": key}),
         ok(start(), b'data: {"type":"error","error":{"type":"api_error","message":"' + key.encode() + b'"}}\n\n'),
     ):
         model, transport = answered(answer, api_key=key)
         raised = await failure(model)
         shown = [str(raised), repr(raised), repr(raised.args), repr(raised.details), repr(model)]
+        shown += [str(raised.request_id), str(raised.provider_code)]
         shown += [repr(transport.requests[0]), "".join(traceback.format_exception(raised))]
         assert not any(key in text for text in shown)
         assert "***" in str(raised)

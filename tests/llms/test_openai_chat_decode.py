@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from langfx_web import errors
 from langfx_web.events import ToolCallDelta, ToolCallStart
 from langfx_web.llms.openai_chat.choice import REPLAY_TAG
-from langfx_web.messages import AIMessage, Text, Thought
+from langfx_web.messages import AIMessage, Image, Text, Thought
 from langfx_web.transport import cut_every
 from tests.llms.chat_wire import DONE, answered, call, calls, chunk, data, end, ok, text
+from tests.messages.pictures import PNG
 
 
 async def read(*body: bytes, **settings: Any) -> AIMessage:
@@ -38,6 +40,31 @@ async def test_the_first_id_and_model_that_are_not_empty_count() -> None:
     """A chunk of metadata without them takes nothing away."""
     message = await read(data({"id": "", "model": "", "choices": []}), text("a"), chunk({}, "stop", id="", model=""))
     assert (message.response_id, message.model) == ("c1", "m-1")
+
+
+async def test_pictures_are_parts_of_the_answer() -> None:
+    """As OpenRouter sends them beside the text, in a document, and as parts of the content; also by their address."""
+    inline = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{Image.from_bytes(PNG).base64}"}}
+    elsewhere = {"type": "image_url", "image_url": {"url": "https://pictures.test/a.png"}}
+    pictures = (Image.from_bytes(PNG), Image.from_uri("https://pictures.test/a.png"))
+    body = text("Here.") + chunk({"role": "assistant", "content": "", "images": [inline]}) + chunk({"images": None})
+    assert (await read(body, chunk({"images": [elsewhere]}), end())).parts == (Text("Here."), *pictures)
+    assert (await read(chunk({"content": [inline, elsewhere]}), end())).parts == pictures
+    message = {"role": "assistant", "content": "Here.", "images": [inline]}
+    model, _ = answered(ok(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()))
+    answer = await model("draw")
+    assert (answer.parts, answer.finish_reason) == ((Text("Here."), pictures[0]), "stop")
+
+
+async def test_a_picture_alone_is_an_answer() -> None:
+    """And one that cannot be read is a protocol error that keeps what came before it."""
+    url = f"data:image/png;base64,{Image.from_bytes(PNG).base64}"
+    assert (await read(chunk({"images": [{"image_url": {"url": url}}]}), end())).text == ""
+    for broken in ("data:image/png;base64,!", "data:image/svg+xml,<svg/>", None):
+        model, _ = answered(ok(text("Here."), chunk({"images": [{"image_url": {"url": broken}}]}), end()))
+        with pytest.raises(errors.LMProtocolError) as caught:
+            await model("draw")
+        assert caught.value.partial.text == "Here."
 
 
 async def test_candidates_stay_apart() -> None:

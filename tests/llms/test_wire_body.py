@@ -18,6 +18,8 @@ def test_own_fields_come_last() -> None:
     assert body_of(fields, None, ()) == {"a": {"x": 1}, "tools": [1], "b": 1}
     with pytest.raises(errors.InvalidArgumentError, match="model"):
         body_of(fields, {"model": "m"}, ("model",))
+    with pytest.raises(errors.InvalidArgumentError, match=r"extras\.tools must be several"):
+        body_of(fields, {"tools": 7}, ())
 
 
 def test_an_option_that_a_wire_lacks_is_named() -> None:

@@ -16,10 +16,12 @@ from langfx_web.llms.delta import (
     TextPiece,
     ThoughtEnd,
     ThoughtPiece,
+    WholePart,
 )
 from langfx_web.llms.openai_chat.calls import LEGACY, Calls
 from langfx_web.llms.openai_chat.reasoning_details import merged
 from langfx_web.llms.openai_chat.think_tags import ThinkTags
+from langfx_web.messages import Image
 
 REPLAY_TAG = "openai-chat-reasoning-v1"
 
@@ -102,11 +104,13 @@ class Choice:
             deltas.append(ThoughtPiece(plain, self._index))
 
     def _read_parts(self, parts: Any, deltas: list[Delta]) -> None:
-        """Content as a list: texts, and thoughts that hold texts."""
+        """Content as a list: texts, pictures, and thoughts that hold texts."""
         for part in parts:
             if part.get("type") == "thinking":
                 for inner in part.get("thinking") or ():
                     self._show(inner.get("text") or "", "", deltas)
+            elif part.get("type") == "image_url":
+                self._show_picture(part, deltas)
             else:
                 self._show("", part.get("text") or "", deltas)
 
@@ -117,9 +121,16 @@ class Choice:
             self._close_thought(deltas)
             deltas.append(TextPiece(text, self._index) if self._index else text)
 
+    def _show_picture(self, part: Mapping[str, Any], deltas: list[Delta]) -> None:
+        """A picture that the model made, in a data: URI or elsewhere."""
+        self._close_thought(deltas)
+        deltas.append(WholePart(part=Image.from_uri(part["image_url"]["url"]), index=self._index))
+
     def _read_rare(self, delta: Mapping[str, Any], deltas: list[Delta]) -> None:
         if delta.get("refusal"):
             deltas.append(RefusalText(text=delta["refusal"], index=self._index))
+        for picture in delta.get("images") or ():
+            self._show_picture(picture, deltas)
         if delta.get("annotations"):
             deltas.append(Info(metadata={"citations": list(delta["annotations"])}, index=self._index))
         legacy = delta.get(LEGACY)
