@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ROOT
 from tests.browser.kept import PREPARED, wait_until
+from tests.browser.model_choice import choose_model, open_dialog, use_script
 from tests.browser.provider import Text, says, stream
 from tests.browser.tab import Console
 from worker.bundle.server import Server
@@ -55,10 +56,8 @@ class Demo:
         expect(prompts).to_have_count(before + 1)
 
     def use_key(self, key: str) -> None:
-        """Type a key in the settings and use it."""
-        self.page.get_by_role("button", name="Settings").click()
-        self.page.get_by_label("Anthropic API key").fill(key)
-        self.page.get_by_role("button", name="Use key").click()
+        """Choose a model of Anthropic's, with this key."""
+        choose_model(self.page, "Anthropic", key=key, model="claude-sonnet-5")
 
     def wait_for_end(self) -> None:
         """Wait until no turn is running."""
@@ -93,8 +92,7 @@ def demo(shared_demo: Demo) -> Demo:
     """The demo with a new conversation on the script; orders stay as earlier tests left them."""
     page = shared_demo.page
     if page.locator("#badge").inner_text() != "Scripted model":
-        page.get_by_role("button", name="Settings").click()
-        page.get_by_role("button", name="Clear key").click()
+        use_script(page)
     start_over = page.get_by_role("button", name="Start over")
     if start_over.is_visible():
         start_over.click()
@@ -180,7 +178,7 @@ def test_keyboard_alone(demo: Demo) -> None:
         return str(demo.page.evaluate("() => document.activeElement.id || document.activeElement.textContent.trim()"))
 
     order = []
-    demo.page.locator("#open-settings").focus()
+    demo.page.locator("#open-model").focus()
     for _ in range(10):
         keyboard.press("Tab")
         order.append(focused())
@@ -208,24 +206,28 @@ def test_keyboard_alone(demo: Demo) -> None:
     assert focused() == "Refund order 23"
 
 
-def test_settings_with_the_keyboard(demo: Demo) -> None:
-    """The key is typed, used and cleared without a mouse; it is in no storage and leaves the field at once."""
-    page = demo.page
-    page.get_by_role("button", name="Settings").focus()
-    page.keyboard.press("Enter")
-    page.keyboard.type("sk-ant-typed-0123456789")
-    page.keyboard.press("Enter")
-    expect(page.locator("#badge")).to_have_text("Live model")
-    assert page.locator("#key").input_value() == ""
-    assert page.evaluate("() => [localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
-    assert "sk-ant-typed" not in page.content()
-    page.get_by_role("button", name="Settings").click()
-    page.get_by_role("button", name="Clear key").click()
+def test_a_model_with_the_keyboard(demo: Demo) -> None:
+    """A model is chosen and the script again without a mouse, and focus comes back to where it was."""
+    page, keyboard = demo.page, demo.page.keyboard
+    page.get_by_role("button", name="Choose a model").focus()
+    keyboard.press("Enter")
+    keyboard.press("ArrowRight")
+    for typed in ("sk-ant-typed-0123456789", "claude-sonnet-5"):
+        while page.evaluate("() => document.activeElement.localName !== 'input' || document.activeElement.value"):
+            keyboard.press("Tab")
+        keyboard.type(typed)
+    keyboard.press("Enter")
+    expect(page.locator("#badge")).to_have_text("claude-sonnet-5")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert page.evaluate("() => document.activeElement.id") == "open-model"
+    keyboard.press("Enter")
+    keyboard.press("ArrowLeft")
+    keyboard.press("Enter")
     expect(page.locator("#badge")).to_have_text("Scripted model")
-    page.get_by_role("button", name="Settings").click()
-    page.keyboard.press("Escape")
-    expect(page.locator("#settings")).to_be_hidden()
-    assert page.evaluate("() => document.activeElement.id") == "open-settings"
+    keyboard.press("Enter")
+    keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert page.evaluate("() => document.activeElement.id") == "open-model"
     assert demo.console.complaints == []
 
 
@@ -296,7 +298,7 @@ def test_model_text_is_never_markup(demo: Demo, demo_server: Server, monkeypatch
     assert demo.page.locator(".entry.answer .text *").count() == 0
 
 
-@pytest.mark.parametrize("state", ["idle", "story", "streaming", "settings"])
+@pytest.mark.parametrize("state", ["idle", "story", "streaming", "model"])
 def test_no_barriers(demo: Demo, axe: str, state: str) -> None:
     """No barrier is found by axe, on a phone and a desktop, light and dark, and nothing is too wide."""
     page = demo.page
@@ -310,8 +312,8 @@ def test_no_barriers(demo: Demo, axe: str, state: str) -> None:
     elif state == "streaming":
         demo.ask("Explain your returns policy in detail")
         expect(page.locator(".entry.answer.open")).to_be_visible()
-    elif state == "settings":
-        page.get_by_role("button", name="Settings").click()
+    elif state == "model":
+        open_dialog(page, "OpenAI-compatible")
     found = all_barriers(page)
     page.keyboard.press("Escape")
     demo.wait_for_end()

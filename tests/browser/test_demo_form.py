@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ROOT
 from tests.browser.kept import PREPARED, wait_until
+from tests.browser.model_choice import choose_model, open_dialog, use_script
 from tests.browser.provider import says
 from tests.browser.tab import Console
 from tests.browser.test_demo import all_barriers
@@ -19,7 +20,7 @@ KEPT = [*(path.name for path in FORM.glob("*.js")), "style.css", "order_form.py"
 STATES = [
     "confirmed",
     "does not fit",
-    *(pytest.param(state, marks=pytest.mark.long) for state in ("unconfirmed", "settings")),
+    *(pytest.param(state, marks=pytest.mark.long) for state in ("unconfirmed", "model")),
 ]
 
 # What the page shows after each of its changes: whether it is confirmed, the customer's name, and how many items.
@@ -192,17 +193,15 @@ def test_a_refused_key_is_shown(form: Form) -> None:
         route.fulfill(status=401, headers={"access-control-allow-origin": "*"}, body=body)
 
     page.context.route("https://api.anthropic.com/**", refuse)
-    page.get_by_role("button", name="Settings").click()
-    page.get_by_label("Anthropic API key").fill("sk-ant-wrong")
-    page.get_by_role("button", name="Use key").click()
+    choose_model(page, "Anthropic", key="sk-ant-wrong", model="claude-sonnet-5")
     page.get_by_role("button", name="Fill in the form").click()
     expect(form.pill).to_have_text("failed")
     expect(page.locator("#problems code")).to_have_text("authentication")
+    expect(page.locator("#problems")).to_contain_text("Type the key again, as api.anthropic.com shows it")
     assert set(keys) == {"sk-ant-wrong"}
     assert "sk-ant-wrong" not in page.content()
     page.context.unroute_all()
-    page.get_by_role("button", name="Settings").click()
-    page.get_by_role("button", name="Clear key").click()
+    use_script(page)
     form.fill("A voicemail", "confirmed")
 
 
@@ -238,8 +237,8 @@ def test_no_barriers(form: Form, axe: str, state: str) -> None:
     """No barrier is found by axe, on a phone and a desktop, light and dark, and nothing is too wide."""
     page = form.page
     page.evaluate(axe)
-    if state == "settings":
-        page.get_by_role("button", name="Settings").click()
+    if state == "model":
+        open_dialog(page, "Gemini")
     else:
         form.start("A vague one" if state == "does not fit" else "An e-mail")
         expect(page.locator("#items tr").first).to_be_visible()

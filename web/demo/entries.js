@@ -55,6 +55,7 @@ function create(entry) {
       break;
     case "error":
       item.append(element("p", "text"), element("code", "code"));
+      if (entry.failure.advice) item.append(element("p", "advice"));
       if (entry.failure.retryable) item.append(element("button", "quiet", "Try again"));
       break;
     default:
@@ -80,6 +81,7 @@ function update(item, entry) {
     case "error":
       set(item, ".text", entry.failure.message);
       set(item, ".code", entry.failure.code);
+      set(item, ".advice", entry.failure.advice ?? "");
       break;
     default:
       set(item, ".text", entry.text);

@@ -1,9 +1,6 @@
-"""The agent `support-live`: the same desk on a real model, with the key that the visitor typed into the page."""
+"""The agent `support-live`: the same desk on the model that the visitor has chosen."""
 
 from support_agent import support_agent
+from visitors_model import visitors_model
 
-import langfx_web as lf
-
-MODEL = "claude-sonnet-5"
-
-agent = support_agent("support-live", lf.llms.Anthropic(model=MODEL, api_key=lf.page_credential("anthropic")))
+agent = support_agent("support-live", visitors_model)

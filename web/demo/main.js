@@ -5,6 +5,7 @@ import { connect } from "../langfx-web.js";
 import { failureOf, placeOfScript } from "./start.js";
 import { initial, reduce } from "./state.js";
 import { createView } from "./view.js";
+import { VisitorsModel } from "./visitors_model.js";
 
 /** @import { Action } from "./state.js" */
 
@@ -41,12 +42,18 @@ const tools = {
 
 let state = initial(Object.keys(tools));
 let drawn = state;
-let apiKey = "";
 let stopping = new AbortController();
 let langfx = /** @type {import("../langfx-web.js").Langfx | null} */ (null);
 let session = /** @type {import("../langfx-web.js").Session | null} */ (null);
 
-const draw = createView({ ask, stop, startOver, useKey, boot });
+const visitorsModel = new VisitorsModel({
+  python: () => langfx,
+  used: (model) => {
+    dispatch({ type: "model", model });
+    openSession();
+  },
+});
+const draw = createView({ ask, stop, startOver, boot, visitorsModel });
 addEventListener("online", () => dispatch({ type: "online", online: true }));
 addEventListener("offline", () => dispatch({ type: "online", online: false }));
 dispatch({ type: "online", online: navigator.onLine });
@@ -58,15 +65,15 @@ async function boot() {
     const script = await placeOfScript();
     const modules = script === "server" ? ["scripted_on_server.py"] : SCRIPTED_IN_WORKER;
     langfx = await connect({
-      modules: ["support_agent.py", ...modules, "live.py"].map(here),
+      modules: ["support_agent.py", ...modules, "visitors_model.py", "live.py"].map(here),
       offline: { files: SCRIPTED_IN_WORKER.map(here) },
       tools,
-      // Over at once, so that Python asks anew each time and a key that was cleared is not kept.
-      credentials: async () => ({ apiKey, expiresAt: Date.now() }),
+      credentials: visitorsModel.credentials,
       store: "memory",
       onProgress: (progress) => dispatch({ type: "progress", ...progress }),
     });
     langfx.closed.then((end) => end.reason !== "closed" && dispatch({ type: "lost", failure: failureOf(end.error) }));
+    await visitorsModel.restore();
     openSession();
     dispatch({ type: "ready", version: langfx.version, script });
     await showOrders();
@@ -76,7 +83,7 @@ async function boot() {
 }
 
 function openSession() {
-  session = langfx?.agent(state.live ? "support-live" : "support").session() ?? null;
+  session = langfx?.agent(state.model ? "support-live" : "support").session() ?? null;
 }
 
 async function showOrders() {
@@ -109,13 +116,6 @@ function stop() {
 function startOver() {
   openSession();
   dispatch({ type: "started_over" });
-}
-
-/** @param {string} key Kept in this variable and nowhere else. */
-function useKey(key) {
-  apiKey = key;
-  dispatch({ type: "key", live: key !== "" });
-  openSession();
 }
 
 /** @param {string} id */

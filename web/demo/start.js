@@ -1,7 +1,17 @@
 // @ts-check
 /** What both demo pages know of their worker: how far its start is, which model answers, and what went wrong. */
 
-/** @typedef {{ code: string, message: string, retryable: boolean }} Failure */
+/** @typedef {{ code: string, message: string, retryable: boolean, advice?: string }} Failure `advice` is what to do about it. */
+
+/**
+ * The model that the visitor has chosen; its key is elsewhere.
+ * @typedef {object} Model
+ * @property {import("./providers.js").Wire} wire
+ * @property {string} server The base URL.
+ * @property {string} id
+ * @property {boolean} hasKey
+ * @property {string} page The origin of the page that asks.
+ */
 
 /**
  * @typedef {object} Start
@@ -10,7 +20,7 @@
  * @property {Failure | null} failure Why Python is not there.
  * @property {string} version
  * @property {Script | null} script Where the scripted model plays, once that is known.
- * @property {boolean} live Whether a key is in use, so that a real model answers.
+ * @property {Model | null} model The real model that answers; null while the script does.
  * @property {boolean} online
  */
 
@@ -21,7 +31,7 @@
  *   | { type: "progress", phase: string, loaded: number, total: number }
  *   | { type: "ready", version: string, script: Script }
  *   | { type: "lost", failure: Failure }
- *   | { type: "key", live: boolean }
+ *   | { type: "model", model: Model | null }
  *   | { type: "online", online: boolean }} StartAction
  */
 
@@ -40,7 +50,7 @@ export const START = {
   failure: null,
   version: "",
   script: null,
-  live: false,
+  model: null,
   online: true,
 };
 
@@ -62,8 +72,8 @@ export function started(state, action) {
       return { ...state, phase: "ready", version: action.version, script: action.script };
     case "lost":
       return { ...state, phase: "failed", failure: action.failure };
-    case "key":
-      return { ...state, live: action.live };
+    case "model":
+      return { ...state, model: action.model };
     case "online":
       return { ...state, online: action.online };
   }

@@ -1,7 +1,8 @@
 // @ts-check
-/** What both demo pages show of their worker: the bar of its start, which model answers, and the settings with the key. */
+/** What both demo pages show of their worker: the bar of its start, and which model answers. */
 
 import { find } from "./element.js";
+import { hostOf } from "./providers.js";
 
 /** @import { Start } from "./start.js" */
 
@@ -9,24 +10,6 @@ import { find } from "./element.js";
 export function drawStart(state) {
   drawBoot(state);
   drawFacts(state);
-}
-
-/** @param {(key: string) => void} useKey An empty text means no key. */
-export function listenToSettings(useKey) {
-  const dialog = /** @type {HTMLDialogElement} */ (find("settings"));
-  const key = /** @type {HTMLInputElement} */ (find("key"));
-  find("open-settings").addEventListener("click", () => dialog.showModal());
-  find("cancel-key").addEventListener("click", () => dialog.close());
-  find("clear-key").addEventListener("click", () => {
-    useKey("");
-    dialog.close();
-  });
-  dialog.addEventListener("close", () => {
-    const typed = key.value.trim();
-    key.value = "";
-    if (dialog.returnValue === "use" && typed) useKey(typed);
-    dialog.returnValue = "";
-  });
 }
 
 /** @param {Start} state */
@@ -60,11 +43,10 @@ function progressText(label, loaded, total) {
 function drawFacts(state) {
   const script = { server: "is scripted, asked over HTTP on this origin", worker: "is scripted, played in the worker" };
   const scripted = state.script ? script[state.script] : "is scripted";
-  find("where-model").textContent = state.live ? "is Anthropic’s, asked from this tab" : scripted;
-  find("badge").textContent = state.live ? "Live model" : "Scripted model";
-  find("badge").classList.toggle("live", state.live);
+  const { model } = state;
+  find("where-model").textContent = model ? `is ${model.id}, asked from this tab at ${hostOf(model.server)}` : scripted;
+  find("badge").textContent = model ? model.id : "Scripted model";
+  find("badge").classList.toggle("live", model !== null);
   find("version").textContent = `langfx_web ${state.version}`.trim();
   find("offline").hidden = state.online;
-  find("key-state").hidden = !state.live;
-  /** @type {HTMLButtonElement} */ (find("clear-key")).disabled = !state.live;
 }

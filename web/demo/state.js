@@ -1,6 +1,7 @@
 // @ts-check
 /** What the demo shows, as one plain value, and the pure function that everything that happens goes through. */
 
+import { advised, told } from "./advice.js";
 import { START, started } from "./start.js";
 
 /** @import { Failure, Start, StartAction } from "./start.js" */
@@ -54,8 +55,9 @@ const ENDS = /** @type {Record<string, string>} */ ({
   max_output_tokens: "The answer reached its length limit.",
 });
 
-const LIVE = "From here on a real model answers. It does not know what was said before.";
 const SCRIPTED = "From here on the script answers again.";
+const answering = (/** @type {string} */ model) =>
+  `From here on ${model} answers. It does not know what was said before.`;
 const FORGOTTEN = "Python was started again and has forgotten what was said before.";
 
 /**
@@ -91,8 +93,8 @@ export function reduce(state, action) {
       return { ...started(state, action), status: "The desk is ready." };
     case "lost":
       return { ...started(state, action), turn: "idle", status: action.failure.message };
-    case "key":
-      return noted(started(state, action), action.live ? LIVE : SCRIPTED);
+    case "model":
+      return noted(started(state, action), action.model ? answering(action.model.id) : SCRIPTED);
     case "orders":
       return { ...state, orders: action.orders };
     case "order_shown":
@@ -113,7 +115,7 @@ export function reduce(state, action) {
     case "stopping":
       return { ...state, turn: "stopping" };
     case "ended":
-      return ended(state, action.stopReason, action.failure);
+      return ended(state, action.stopReason, action.failure && advised(action.failure, state.model));
   }
 }
 
@@ -223,7 +225,7 @@ function toolEnded(state, event) {
 function ended(state, stopReason, failure) {
   const entries = state.entries.map((entry) => ("open" in entry ? { ...entry, open: false } : entry));
   const last = entries.findLast((entry) => entry.kind === "answer");
-  const note = failure ? failure.message : ENDS[stopReason];
+  const note = failure ? told(failure) : ENDS[stopReason];
   const status = note ?? (last?.kind === "answer" ? last.text : "");
   if (failure) entries.push({ kind: "error", failure });
   else if (note) entries.push({ kind: "notice", text: note });

@@ -4,9 +4,11 @@
 import { element, find } from "./element.js";
 import { drawEntries } from "./entries.js";
 import { glyph } from "./glyphs.js";
-import { drawStart, listenToSettings } from "./start_view.js";
+import { listenToModel } from "./model_dialog.js";
+import { drawStart } from "./start_view.js";
 
 /** @import { Order, State } from "./state.js" */
+/** @import { VisitorsModel } from "./visitors_model.js" */
 
 /**
  * What the visitor can do.
@@ -15,7 +17,7 @@ import { drawStart, listenToSettings } from "./start_view.js";
  * @property {() => void} stop
  * @property {() => void} startOver
  * @property {() => void} boot
- * @property {(key: string) => void} useKey An empty text means no key.
+ * @property {VisitorsModel} visitorsModel
  */
 
 /**
@@ -69,7 +71,7 @@ export function createView(handlers) {
     prompt.focus();
   });
   find("boot-again").addEventListener("click", () => handlers.boot());
-  listenToSettings(handlers.useKey);
+  listenToModel(handlers.visitorsModel);
 
   return (next) => {
     const before = state;

@@ -1,13 +1,11 @@
-"""The form on a real model, with the key that the visitor typed into the page."""
+"""The form on the model that the visitor has chosen."""
 
 from order_form import read_order
+from visitors_model import visitors_model
 
 import langfx_web as lf
-
-MODEL = "claude-sonnet-5"
-lm = lf.llms.Anthropic(model=MODEL, api_key=lf.page_credential("anthropic"))
 
 
 def read_note(note: str) -> lf.QueryStream:
     """The order in a note, while the model writes it."""
-    return read_order(note, lm)
+    return read_order(note, visitors_model)

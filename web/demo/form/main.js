@@ -3,6 +3,7 @@
 
 import { connect } from "../../langfx-web.js";
 import { failureOf, placeOfScript } from "../start.js";
+import { VisitorsModel } from "../visitors_model.js";
 import { INITIAL, isRunning, reduce } from "./state.js";
 import { createView } from "./view.js";
 
@@ -13,11 +14,14 @@ const here = (/** @type {string} */ name) => new URL(name, import.meta.url).href
 
 let state = INITIAL;
 let drawn = state;
-let apiKey = "";
 let stopping = new AbortController();
 let langfx = /** @type {import("../../langfx-web.js").Langfx | null} */ (null);
 
-const draw = createView({ fill, stop, useKey, boot, source: here("order_form.py") });
+const visitorsModel = new VisitorsModel({
+  python: () => langfx,
+  used: (model) => dispatch({ type: "model", model }),
+});
+const draw = createView({ fill, stop, boot, visitorsModel, source: here("order_form.py") });
 addEventListener("online", () => dispatch({ type: "online", online: true }));
 addEventListener("offline", () => dispatch({ type: "online", online: false }));
 dispatch({ type: "online", online: navigator.onLine });
@@ -29,14 +33,14 @@ async function boot() {
     const script = await placeOfScript();
     const modules = script === "server" ? ["form_on_server.py"] : SCRIPTED_IN_WORKER;
     langfx = await connect({
-      modules: ["order_form.py", ...modules, "form_live.py"].map(here),
+      modules: ["order_form.py", ...modules, "../visitors_model.py", "form_live.py"].map(here),
       offline: { files: SCRIPTED_IN_WORKER.map(here) },
-      // Over at once, so that Python asks anew each time and a key that was cleared is not kept.
-      credentials: async () => ({ apiKey, expiresAt: Date.now() }),
+      credentials: visitorsModel.credentials,
       store: "memory",
       onProgress: (progress) => dispatch({ type: "progress", ...progress }),
     });
     langfx.closed.then((end) => end.reason !== "closed" && dispatch({ type: "lost", failure: failureOf(end.error) }));
+    await visitorsModel.restore();
     dispatch({ type: "ready", version: langfx.version, script });
   } catch (error) {
     dispatch({ type: "lost", failure: failureOf(error) });
@@ -60,19 +64,13 @@ async function fill(note) {
 
 /** The module whose model reads the note. */
 function reader() {
-  if (state.live) return "form_live";
+  if (state.model) return "form_live";
   return state.script === "server" ? "form_on_server" : "form_in_worker";
 }
 
 function stop() {
   dispatch({ type: "stopping" });
   stopping.abort();
-}
-
-/** @param {string} key Kept in this variable and nowhere else. */
-function useKey(key) {
-  apiKey = key;
-  dispatch({ type: "key", live: key !== "" });
 }
 
 /**

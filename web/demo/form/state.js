@@ -1,6 +1,7 @@
 // @ts-check
 /** What the form shows, as one plain value, and the pure function that everything that happens goes through. */
 
+import { advised, told } from "../advice.js";
 import { START, started } from "../start.js";
 
 /** @import { FieldPath, QueryError, QueryEvent } from "../../langfx-web.js" */
@@ -70,7 +71,7 @@ export function reduce(state, action) {
       return lost(started(state, action), action.failure);
     case "boot":
     case "progress":
-    case "key":
+    case "model":
     case "online":
       return started(state, action);
     case "asked":
@@ -208,7 +209,8 @@ function withProblem(state, { path, message }) {
  * @returns {State}
  */
 function failed(state, failure) {
-  return { ...settled(state), outcome: "failed", refusal: failure, status: failure.message };
+  const refusal = advised(failure, state.model);
+  return { ...settled(state), outcome: "failed", refusal, status: told(refusal) };
 }
 
 /**

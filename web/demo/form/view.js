@@ -2,10 +2,12 @@
 /** The form page's DOM, made from its state. Whatever a model wrote is only ever set as text. */
 
 import { element, find } from "../element.js";
-import { drawStart, listenToSettings } from "../start_view.js";
+import { listenToModel } from "../model_dialog.js";
+import { drawStart } from "../start_view.js";
 import { isRunning, written } from "./state.js";
 
 /** @import { QueryEvent } from "../../langfx-web.js" */
+/** @import { VisitorsModel } from "../visitors_model.js" */
 /** @import { Field, Outcome, State } from "./state.js" */
 
 /**
@@ -14,7 +16,7 @@ import { isRunning, written } from "./state.js";
  * @property {(note: string) => void} fill
  * @property {() => void} stop
  * @property {() => void} boot
- * @property {(key: string) => void} useKey An empty text means no key.
+ * @property {VisitorsModel} visitorsModel
  * @property {string} source The URL of the page's Python.
  */
 
@@ -66,7 +68,7 @@ export function createView(handlers) {
   find("boot-again").addEventListener("click", () => handlers.boot());
   find("events").addEventListener("toggle", () => state && drawLog(state.log));
   find("code").addEventListener("toggle", () => showSource(handlers.source), { once: true });
-  listenToSettings(handlers.useKey);
+  listenToModel(handlers.visitorsModel);
 
   return (next) => {
     const before = state;
@@ -186,6 +188,7 @@ function drawVerdict(state) {
   set(find("verdict-text"), VERDICTS[outcome]);
   const told = outcome === "unfit" ? problems.map(({ path, message }) => fault(written(path), message)) : [];
   if (outcome === "failed" && refusal) told.push(fault(refusal.code, refusal.message));
+  if (outcome === "failed" && refusal?.advice) told.push(element("li", "", refusal.advice));
   find("problems").replaceChildren(...told);
 }
 
