@@ -132,6 +132,7 @@ class ModelDialog {
       this.#moved();
     }
     this.#dialog.showModal();
+    this.#wires.find((radio) => radio.checked)?.focus();
   }
 
   /** Nothing that was typed stays in the page. */
