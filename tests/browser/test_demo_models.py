@@ -7,8 +7,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.kept import PREPARED, wait_until
 from tests.browser.model_choice import choose_model, open_dialog, pick_place, use_script
-from tests.browser.test_demo import Demo
 from tests.browser.model_server import GOOD_KEY, MODEL, WIRES, sent_key, wires_server
+from tests.browser.test_demo import Demo
 from worker.bundle.server import Server
 
 PROVIDERS = {"anthropic": "Anthropic", "openai": "OpenAI", "openai_chat": "OpenAI-compatible", "gemini": "Gemini"}
