@@ -245,6 +245,29 @@ export interface Session {
   stream(cursor?: number): Stream<Line>;
   /** The conversation as messages in their plain form. */
   messages(): Promise<Message[]>;
+  /** The questions that turns of this conversation wait with, oldest first. */
+  gates(): Promise<Gate[]>;
+  /**
+   * Answers one of them, with a value that fits its `schema`: else it rejects with `gate_answer_invalid` and the gate
+   * stays open. `gate_not_found` where it is not open any more.
+   */
+  answer(gateId: string, value: Portable): Promise<void>;
+  /** Refuses to answer; a call that needs approval is then denied, for this reason. */
+  decline(gateId: string, reason?: string): Promise<void>;
+}
+
+/** A question that a turn puts to a person and waits with. */
+export interface Gate {
+  id: string;
+  reason: string;
+  /** What to decide by; of a call that needs approval `{ tool, args, checksum }`. */
+  payload: any;
+  /** JSON Schema of an answer. */
+  schema: Record<string, any>;
+  /** Of the call that asks. */
+  callId?: string;
+  /** ISO 8601 in UTC. */
+  expiresAt?: string;
 }
 
 /** A text, or parts of a message in order; a text among them stands for itself. */
@@ -367,7 +390,7 @@ export interface TurnError {
 }
 
 /** What `for await` over a turn gives. */
-export type TurnEvent = TextDelta | ThoughtDelta | ToolStart | ToolEnd;
+export type TurnEvent = TextDelta | ThoughtDelta | ToolStart | ToolEnd | GateOpen | GateClosed;
 
 /** What is stored, as `session.stream()` and `turn.readable` give it. */
 export type Line = TurnEvent | TurnStart | TurnResume | TurnYield | TurnEnd | LinesPruned;
@@ -417,6 +440,17 @@ export interface ToolEnd extends Stored {
   errorCode?: string;
   endedAt: string | number;
   durationMs: number;
+}
+
+export interface GateOpen extends Gate, Stored {
+  type: "gate_open";
+}
+
+export interface GateClosed extends Stored {
+  type: "gate_closed";
+  /** Of the gate. */
+  id: string;
+  outcome: "answered" | "declined" | "timeout" | "cancelled";
 }
 
 export interface TurnStart extends Stored {

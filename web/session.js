@@ -7,8 +7,7 @@ import { LIMITS } from "../worker/protocol.js";
 import { LangfxError } from "./errors.js";
 import { Turn } from "./turn.js";
 
-const ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
+const ID = /^(?!\.\.?$)[\w.-]{1,128}$/;
 
 export class Agent {
   #channel;
@@ -109,12 +108,27 @@ export class Session {
   messages() {
     return this.#channel.ask({ kind: "session_messages", ...this.#address });
   }
+
+  /** The questions that turns of this conversation wait with. */
+  gates() {
+    return this.#channel.ask({ kind: "session_gates", ...this.#address });
+  }
+
+  /** @param {string} gateId @param {any} value of the kind that the gate's `schema` says */
+  answer(gateId, value) {
+    return this.#channel.ask({ kind: "session_answer", ...this.#address, gateId, value });
+  }
+
+  /** @param {string} gateId @param {string} [reason] for whoever asked */
+  decline(gateId, reason) {
+    return this.#channel.ask({ kind: "session_decline", ...this.#address, gateId, reason });
+  }
 }
 
 /** @param {string} prefix */
 function mint(prefix) {
   const random = crypto.getRandomValues(new Uint8Array(26));
-  return prefix + Array.from(random, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+  return prefix + Array.from(random, (byte) => (byte % 36).toString(36)).join("");
 }
 
 /** @param {string} code @param {string} message */

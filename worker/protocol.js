@@ -44,6 +44,9 @@ export const TO_WORKER = Object.freeze({
   session_cancel: ["id", "agent", "session", "messageId?"],
   session_stream: ["id", "agent", "session", "cursor"],
   session_messages: ["id", "agent", "session"],
+  session_gates: ["id", "agent", "session"],
+  session_answer: ["id", "agent", "session", "gateId", "value"],
+  session_decline: ["id", "agent", "session", "gateId", "reason?"],
   agent_check: ["id", "agent"],
   cancel: ["id"],
   credit: ["id", "items", "bytes"],
@@ -118,14 +121,18 @@ export const TO_PAGE = Object.freeze({
  *
  * @typedef {{kind: "session_cancel", id: number, agent: string, session: string, messageId?: string}} SessionCancel
  * @typedef {{kind: "session_stream", id: number, agent: string, session: string, cursor: number}} SessionStream
- * @typedef {{kind: "session_messages", id: number, agent: string, session: string}} SessionMessages
+ * @typedef {{kind: "session_messages" | "session_gates", id: number, agent: string, session: string}} SessionLook
+ * @typedef {{kind: "session_answer", id: number, agent: string, session: string, gateId: string, value: any}} GateAnswer
+ * @typedef {{kind: "session_decline", id: number, agent: string, session: string} & Refusal} GateDecline
+ * @typedef {{gateId: string, reason?: string}} Refusal
  * @typedef {{kind: "agent_check", id: number, agent: string}} AgentCheck
  * @typedef {{kind: "cancel", id: number}} Cancel `id` of the command to cancel; its own end still comes
  * @typedef {{kind: "credit", id: number, items: number, bytes: number}} Credit what was read since the last one
  * @typedef {{kind: "tool_result" | "credential_result", id: number, value: any}} Answer
  * @typedef {{kind: "tool_error" | "credential_error", id: number, error: PageError}} AnswerError
  * @typedef {{kind: "close", handoff: boolean}} Close
- * @typedef {Setup | Call | SessionPrompt | SessionCancel | SessionStream | SessionMessages | AgentCheck} Command
+ * @typedef {Setup | Call | SessionPrompt | SessionCancel | SessionStream | SessionLook | AgentCheck} SessionCommand
+ * @typedef {SessionCommand | GateAnswer | GateDecline} Command
  * @typedef {(Command | Cancel | Credit | Answer | AnswerError | Close) & Extras} ToWorker
  *
  * @typedef {{kind: "ready", version: string, agents: string[]}} Ready

@@ -7,7 +7,7 @@ read at first use.
 from typing import TYPE_CHECKING
 
 from langfx_web.agentic.action import Action
-from langfx_web.agentic.gates import Answers, FunctionAnswers, Gate, OnGate, OpenGates
+from langfx_web.agentic.gates import Answers, FunctionAnswers, Gate, OnGate, OpenGates, gate_opened
 from langfx_web.agentic.hooks import AfterStep, AllowTool, BeforeStep, Hooks, Policy, several
 from langfx_web.agentic.limits import Limits, of_a_turn, of_one_run
 from langfx_web.agentic.loop import Loop, RunEnd
@@ -51,6 +51,7 @@ __all__ = [
     "Step",
     "Stop",
     "error_info",
+    "gate_opened",
     "of_a_turn",
     "of_one_run",
     "several",

@@ -23,6 +23,7 @@ from langfx_web.errors import (
     NotPortableError,
     SchemaMismatchError,
 )
+from langfx_web.events import GateOpen
 from langfx_web.json_text import dumps, loads
 from langfx_web.masking import masked
 from langfx_web.schemas import Schema, pydantic_arrived
@@ -43,6 +44,18 @@ class Gate:
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "boolean"})
     call_id: str | None = None
     expires_at: str | None = None
+
+
+def gate_opened(gate: Gate) -> GateOpen:
+    """The event that shows a question."""
+    return GateOpen(
+        id=gate.id,
+        reason=gate.reason,
+        payload=gate.payload,
+        schema=gate.schema,
+        call_id=gate.call_id,
+        expires_at=gate.expires_at,
+    )
 
 
 class Answers(Protocol):

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from langfx_web.agentic.gates import Answers, in_time, new_gate
+from langfx_web.agentic.gates import Answers, gate_opened, in_time, new_gate
 from langfx_web.agentic.recorder import Recorder
 from langfx_web.agentic.time_limit import TimeLimit
 from langfx_web.clock import Clock
 from langfx_web.errors import GateDeclinedError, GateTimeoutError, GateUnsupportedError, HookError
-from langfx_web.events import GateClosed, GateOpen
+from langfx_web.events import GateClosed
 from langfx_web.masking import masked
 from langfx_web.schemas import Schema
 from langfx_web.usage import Usage, total
@@ -110,16 +110,7 @@ class Run:
         gate = new_gate(
             gate_id, reason, payload=payload, wanted=wanted, call_id=call_id, timeout=timeout, clock=self.clock
         )
-        await self.recorder.event(
-            GateOpen(
-                id=gate.id,
-                reason=gate.reason,
-                payload=gate.payload,
-                schema=gate.schema,
-                call_id=gate.call_id,
-                expires_at=gate.expires_at,
-            )
-        )
+        await self.recorder.event(gate_opened(gate))
         outcome = "cancelled"
         try:
             with self.limit.standing_still():

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from langfx_web.agent import Agent
+from langfx_web.agentic import Gate, gate_opened
 from langfx_web.bridge.modules import Modules
 from langfx_web.bridge.outlet import Outlet
 from langfx_web.bridge.wire import Portable
 from langfx_web.deferred import later
 from langfx_web.durable import AgentSession, LineStream, Turn, TurnResult
 from langfx_web.errors import LangfxError
+from langfx_web.events import encode
 from langfx_web.stores import Store
 from langfx_web.tools import Tool
 
@@ -147,6 +149,13 @@ def read_script(given: Any) -> Scripts | None:
     if isinstance(given, Mapping):
         return {name: testing.Script(answers) for name, answers in given.items()}
     return None if given is None else testing.Script(given)
+
+
+def plain_gate(gate: Gate) -> dict[str, Any]:
+    """An open question as the page gets it: the fields of its `gate_open`."""
+    plain = encode(gate_opened(gate))
+    del plain["type"]
+    return plain
 
 
 def _plain_result(result: TurnResult) -> dict[str, Any]:

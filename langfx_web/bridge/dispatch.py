@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from langfx_web.bridge.conversations import Conversations, read_script, show_lines, show_turn
+from langfx_web.bridge.conversations import Conversations, plain_gate, read_script, show_lines, show_turn
 from langfx_web.bridge.importable import missing
 from langfx_web.bridge.modules import Modules, stem_of
 from langfx_web.bridge.outbox import Outbox, Post
@@ -90,6 +90,9 @@ class Dispatch:
             "session_stream": self._session_stream,
             "session_cancel": self._session_cancel,
             "session_messages": self._session_messages,
+            "session_gates": self._session_gates,
+            "session_answer": self._session_answer,
+            "session_decline": self._session_decline,
         }
         self._has_credentials = False
         self._warming: asyncio.Task[None] | None = None
@@ -241,6 +244,17 @@ class Dispatch:
     async def _session_messages(self, message: Message, outlet: Outlet) -> None:
         messages = await self._hosted().session(message).messages()
         outlet.result([encode(said, bytes_as_text=False) for said in messages])
+
+    async def _session_gates(self, message: Message, outlet: Outlet) -> None:
+        outlet.result([plain_gate(gate) for gate in await self._hosted().session(message).gates()])
+
+    async def _session_answer(self, message: Message, outlet: Outlet) -> None:
+        await self._hosted().session(message).answer(message["gateId"], message["value"])
+        outlet.result(None)
+
+    async def _session_decline(self, message: Message, outlet: Outlet) -> None:
+        await self._hosted().session(message).decline(message["gateId"], message.get("reason") or "")
+        outlet.result(None)
 
     # What they share
 

@@ -113,3 +113,22 @@ test("messages gives the conversation", async () => {
   endpoint.say({ kind: "result", id: 1, value: [{ role: "user" }] });
   assert.deepEqual(await messages, [{ role: "user" }]);
 });
+
+test("questions of turns are listed, answered and declined", async () => {
+  const { endpoint, agent } = open();
+  const session = agent.session("chat");
+  const address = { agent: "support", session: "chat" };
+  const asked = [session.gates(), session.answer("g1", true), session.decline("g2", "not now")];
+  assert.deepEqual(endpoint.sent(), [
+    { kind: "session_gates", id: 1, ...address },
+    { kind: "session_answer", id: 2, ...address, gateId: "g1", value: true },
+    { kind: "session_decline", id: 3, ...address, gateId: "g2", reason: "not now" },
+  ]);
+  endpoint.say({ kind: "result", id: 1, value: [{ id: "g1" }] });
+  endpoint.say({ kind: "result", id: 2, value: null });
+  const error = { code: "gate_not_found", name: "GateNotFoundError", message: "m", retryable: false, details: {} };
+  endpoint.say({ kind: "error", id: 3, error });
+  assert.deepEqual(await asked[0], [{ id: "g1" }]);
+  assert.equal(await asked[1], null);
+  await assert.rejects(asked[2], { code: "gate_not_found" });
+});
