@@ -48,11 +48,13 @@ from langfx_web.tools import MAX_TOOLS, Tool, ToolRegistry
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
-    from langfx_web.agentic import Budget, handover
+    from langfx_web.agentic import Budget, agent_tool, handover
     from langfx_web.agentic import output as outputs
 else:
     # A worker is ready before it has read what few agents need.
-    handover, outputs = later("langfx_web.agentic.handover"), later("langfx_web.agentic.output")
+    agent_tool = later("langfx_web.agentic.agent_tool")
+    handover = later("langfx_web.agentic.handover")
+    outputs = later("langfx_web.agentic.output")
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
 MAX_INSTRUCTIONS = 64 * 1024
@@ -203,9 +205,7 @@ class Agent(Action):
         message = await super().invoke(
             session, lm=lm or self._lm, timeout=timeout, budget=budget, prompt=prompt, entry=entry
         )
-        if returns_message:
-            return message
-        return message.text if self._output is None or self._output.schema.is_text else message.result
+        return message if returns_message else self._value(message)
 
     async def stream(
         self,
@@ -231,6 +231,42 @@ class Agent(Action):
             yield task.result()
         finally:
             await events.stop()
+
+    def as_tool(
+        self,
+        name: str | None = None,
+        *,
+        description: str | None = None,
+        input: Any = None,
+        idempotent: bool | None = None,
+        writes: bool | None = None,
+        timeout: float | None = None,
+    ) -> Tool:
+        """This agent as a tool of another: each call is a run of its own, and only its answer comes back.
+
+        The run begins with nothing but the call's argument `prompt`; with `input`, a type or a JSON Schema of an
+        object, the call's arguments are that, and the prompt is their JSON text. The result is the last text, or the
+        value of an agent with an `output`; a run that fails is a failed call. The run has its own limits, within the
+        time and budget of the run around it, which also passes its questions on and cancels it. It is idempotent if all
+        its tools are, and writes if one of them does, unless you say otherwise. `timeout` is in seconds.
+        """
+        return agent_tool.agent_tool(
+            self,
+            self._asked,
+            name=name,
+            description=description,
+            input=input,
+            idempotent=idempotent,
+            writes=writes,
+            timeout=timeout,
+        )
+
+    async def _asked(self, session: Session | None, prompt: str, answers: Answers | None) -> Any:
+        message = await super().invoke(session, lm=self._lm, prompt=prompt, entry=_Entry(answers=answers))
+        return self._value(message)
+
+    def _value(self, message: AIMessage) -> Any:
+        return message.text if self._output is None or self._output.schema.is_text else message.result
 
     async def call(self, session: Session, **inputs: Any) -> AIMessage:
         """The run behind `invoke` and `stream`."""

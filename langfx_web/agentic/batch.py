@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from langfx_web.agentic.gates import Gate
 from langfx_web.agentic.hooks import Hooks
 from langfx_web.agentic.recorder import PlannedCall
 from langfx_web.agentic.run import Run
@@ -19,11 +20,13 @@ from langfx_web.errors import (
     LangfxError,
     ToolArgumentError,
     ToolDeniedError,
+    ToolError,
     ToolNotFoundError,
 )
 from langfx_web.events import ToolEnd, ToolStart
 from langfx_web.json_text import dumps
 from langfx_web.messages import Modality, ToolMessage
+from langfx_web.schemas import Schema
 from langfx_web.tools import PreparedCall, ToolContext, ToolOutcome, call_checksum, run_call
 
 MAX_SHOWN = 64 * 1024
@@ -172,11 +175,17 @@ class Batch:
         assert prepared is not None  # only prepared calls run
         since = self._run.clock.monotonic()
         await self._started(call, prepared)
-        async with self._step.session.branch("tool", f"Tool:{prepared.tool.name}") as view:
-            outcome = await run_call(prepared, self._context(call, prepared, view))
+        failure: LangfxError | None = None
+        try:
+            async with self._step.session.branch("tool", f"Tool:{prepared.tool.name}") as view:
+                outcome = await run_call(prepared, self._context(call, prepared, view))
+                if outcome.error is not None:
+                    raise outcome.error
+        except ToolError as error:
+            failure = error
         await self._finish(call, outcome, since=since)
-        if outcome.error is not None and self._hooks.on_tool_error == "raise":
-            raise outcome.error
+        if failure is not None and self._hooks.on_tool_error == "raise":
+            raise failure
 
     def _context(self, call: _Call, prepared: PreparedCall, view: Any) -> ToolContext:
         place = self._run.place
@@ -187,7 +196,9 @@ class Batch:
             turn_id=place.turn_id,
             session_id=place.session_id,
             context=copy.deepcopy(dict(place.context)),
+            session=view,
             meta=prepared.tool.meta,
+            asker=CallAsker(self._run, call.planned),
         )
 
     async def _started(self, call: _Call, prepared: PreparedCall) -> None:
@@ -224,6 +235,25 @@ class Batch:
         )
         self._results[planned.execution_id] = result
         await self._run.recorder.call_done(planned, result, end)
+
+
+class CallAsker:
+    """How the tool of one call asks a person; each question is a gate `{execution id}:{n}`."""
+
+    def __init__(self, run: Run, planned: PlannedCall) -> None:
+        self._run = run
+        self._planned = planned
+
+    async def __call__(self, reason: str, *, payload: Any, schema: Any, timeout: float | None) -> Any:
+        """Ask, and wait for an answer that fits the schema."""
+        gate_id = self._run.next_gate(self._planned.execution_id)
+        call_id = self._planned.call.id
+        return await self._run.ask(gate_id, reason, payload=payload, schema=schema, timeout=timeout, call_id=call_id)
+
+    async def wait(self, gate: Gate, wanted: Schema, timeout: float | None) -> Any:
+        """Pass on a question of a run inside the call, as one of this call's: `{execution id}/{its own id}`."""
+        passed = replace(gate, id=f"{self._planned.execution_id}/{gate.id}", call_id=self._planned.call.id)
+        return await self._run.put(passed, wanted, timeout)
 
 
 def result_message(planned: PlannedCall, *content: str | Modality, is_error: bool) -> ToolMessage:

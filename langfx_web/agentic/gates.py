@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol, TypeAlias
 
-from langfx_web.clock import Clock
+from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.deadline import Bounded, deadline_after
 from langfx_web.errors import (
     DeadlineExceededError,
@@ -61,8 +61,8 @@ def gate_opened(gate: Gate) -> GateOpen:
 class Answers(Protocol):
     """Where answers come from; `wanted` is the schema of one."""
 
-    async def wait(self, gate: Gate, wanted: Schema) -> Any:
-        """The valid answer; `GateDeclinedError` with the reason where there is to be none."""
+    async def wait(self, gate: Gate, wanted: Schema, timeout: float | None) -> Any:
+        """The valid answer, or `GateDeclinedError` with a reason; after `timeout` seconds `GateTimeoutError`."""
 
 
 OnGate: TypeAlias = Callable[[Gate], Awaitable[Any]]
@@ -72,13 +72,14 @@ OnGate: TypeAlias = Callable[[Gate], Awaitable[Any]]
 class FunctionAnswers:
     """Answers of a function that whoever started the run gave along; what it returns is checked strictly."""
 
-    def __init__(self, function: OnGate) -> None:
+    def __init__(self, function: OnGate, clock: Clock = SYSTEM_CLOCK) -> None:
         self._function = function
+        self._clock = clock
 
-    async def wait(self, gate: Gate, wanted: Schema) -> Any:
+    async def wait(self, gate: Gate, wanted: Schema, timeout: float | None) -> Any:
         """What the function returns; another exception than ours is `hook_failed`."""
         try:
-            value = await self._function(gate)
+            value = await in_time(self._function(gate), gate, timeout, self._clock)
         except LangfxError:
             raise
         except Exception as error:
@@ -96,17 +97,18 @@ class _Open:
 class OpenGates:
     """The questions that are open now, by id; each is settled once, by whoever answers first."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._open: dict[str, _Open] = {}
 
-    async def wait(self, gate: Gate, wanted: Schema) -> Any:
+    async def wait(self, gate: Gate, wanted: Schema, timeout: float | None) -> Any:
         """Keep the question open until somebody answers or declines."""
         if gate.id in self._open:
             raise InvalidValueError(f"the gate {gate.id!r} is open already", code="invalid_gate")
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._open[gate.id] = _Open(gate, wanted, answer)
         try:
-            return await answer
+            return await in_time(answer, gate, timeout, self._clock)
         finally:
             del self._open[gate.id]
 
@@ -169,14 +171,14 @@ async def checked_answer(value: Any, wanted: Schema, gate_id: str) -> Any:
         raise GateAnswerError(message, details={"id": gate_id, **error.details}) from None
 
 
-async def in_time(answers: Answers, gate: Gate, wanted: Schema, *, timeout: float | None, clock: Clock) -> Any:
-    """The answer; `gate_timeout` after so many seconds without one."""
+async def in_time(answer: Awaitable[Any], gate: Gate, timeout: float | None, clock: Clock) -> Any:
+    """What is awaited; `gate_timeout` after so many seconds without it."""
     if timeout is None:
-        return await answers.wait(gate, wanted)
+        return await answer
     deadline = deadline_after(timeout, clock)
     try:
         with Bounded(deadline, clock):
-            return await answers.wait(gate, wanted)
+            return await answer
     except DeadlineExceededError as error:
         if deadline is None or clock.monotonic() < deadline:
             raise

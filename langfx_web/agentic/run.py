@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from langfx_web.agentic.gates import Answers, gate_opened, in_time, new_gate
+from langfx_web.agentic.gates import Answers, Gate, gate_opened, new_gate
 from langfx_web.agentic.recorder import Recorder
 from langfx_web.agentic.time_limit import TimeLimit
 from langfx_web.clock import Clock
@@ -17,6 +17,7 @@ from langfx_web.errors import GateDeclinedError, GateTimeoutError, GateUnsupport
 from langfx_web.events import GateClosed
 from langfx_web.masking import masked
 from langfx_web.schemas import Schema
+from langfx_web.tools import Registry
 from langfx_web.usage import Usage, total
 
 
@@ -47,7 +48,7 @@ class Run:
         self.limit = limit
         self.checksums: Counter[str] = Counter()
         self.usages: list[Usage | None] = []
-        self.stash: dict[str, Any] = {}
+        self.stash = Registry()
         self._answers = answers
         self._questions: Counter[str] = Counter()
         self._task: asyncio.Task[Any] | None = None
@@ -105,16 +106,20 @@ class Run:
         `GateDeclinedError`, `GateTimeoutError`, and `GateUnsupportedError` where nobody can be asked.
         """
         wanted = Schema.of(schema)
-        if self._answers is None:
-            raise GateUnsupportedError("nobody can be asked here: give invoke() or stream() an on_gate function")
         gate = new_gate(
             gate_id, reason, payload=payload, wanted=wanted, call_id=call_id, timeout=timeout, clock=self.clock
         )
+        return await self.put(gate, wanted, timeout)
+
+    async def put(self, gate: Gate, wanted: Schema, timeout: float | None) -> Any:
+        """Open a gate, and wait for its answer."""
+        if self._answers is None:
+            raise GateUnsupportedError("nobody can be asked here: give invoke() or stream() an on_gate function")
         await self.recorder.event(gate_opened(gate))
         outcome = "cancelled"
         try:
             with self.limit.standing_still():
-                value = await in_time(self._answers, gate, wanted, timeout=timeout, clock=self.clock)
+                value = await self._answers.wait(gate, wanted, timeout)
             outcome = "answered"
         except GateDeclinedError:
             outcome = "declined"

@@ -9,7 +9,7 @@ from langfx_web.agentic.run import Run
 from langfx_web.agentic.session import Session
 from langfx_web.errors import InvalidValueError
 from langfx_web.messages import Message, SystemMessage
-from langfx_web.tools import Tool, ToolRegistry
+from langfx_web.tools import Registry, Tool, ToolRegistry
 from langfx_web.usage import Usage
 
 
@@ -75,7 +75,7 @@ class Step:
         return self._run.usage
 
     @property
-    def stash(self) -> dict[str, Any]:
+    def stash(self) -> Registry:
         """Values of the app's own that live as long as the run."""
         return self._run.stash
 

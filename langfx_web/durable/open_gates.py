@@ -5,12 +5,13 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from langfx_web.agentic import OpenGates
+from langfx_web.clock import Clock
 from langfx_web.stores.base import Store
 
 _rooms: WeakKeyDictionary[Store, WeakValueDictionary[str, OpenGates]] = WeakKeyDictionary()
 
 
-def gates_of(store: Store, session_id: str) -> OpenGates:
+def gates_of(store: Store, session_id: str, clock: Clock) -> OpenGates:
     """The open gates of one conversation; they last as long as somebody holds them."""
     rooms = _rooms.setdefault(store, WeakValueDictionary())
-    return rooms.setdefault(session_id, OpenGates())
+    return rooms.setdefault(session_id, OpenGates(clock))

@@ -50,7 +50,7 @@ class Runner:
         self.clock = clock
         self.worker = new_id("wkr_")
         self.replica = Replica(store, session_id, is_new=is_new)
-        self.gates = gates_of(store, session_id)
+        self.gates = gates_of(store, session_id, clock)
         self._agent = agent
         self._new_id = new_id
         self._inbox = Inbox(store, session_id, self.replica, agent=agent.name, clock=clock, changed=self._changed)

@@ -33,6 +33,9 @@ from langfx_web.llms.surrogates import join_halves, whole
 from langfx_web.messages import AIMessage, Thought, ToolCall
 from langfx_web.usage import Usage
 
+NAMELESS = "-"
+"""The name of a call whose model gave it none: what no tool is called, and providers take back."""
+
 
 class Facts:
     """What is known of an answer as a whole; `spent` and `requests` are of the attempts before this one."""
@@ -229,8 +232,9 @@ class Candidate:
         self._ids.add(id)
         if start.place is not None:
             self._places[id] = start.place
-        self._calls[start.key] = _Call(id, start.name)
-        self._show(ChunkDelta(tool_call=ToolCallStart(id=id, name=start.name)), chunks)
+        name = start.name or NAMELESS
+        self._calls[start.key] = _Call(id, name)
+        self._show(ChunkDelta(tool_call=ToolCallStart(id=id, name=name)), chunks)
 
     def _show_call_text(self, call: _Call, chunks: list[StreamChunk]) -> None:
         text = call.unshown()

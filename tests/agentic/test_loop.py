@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from typing import Any
 
 import pytest
 
-from langfx_web import Agent, Limits
-from langfx_web.agentic import Loop, NullRecorder, Place, Session
+from langfx_web import Limits
+from langfx_web.agentic import NullRecorder
 from langfx_web.errors import (
     BudgetExceededError,
     ContentFilteredError,
@@ -22,65 +21,7 @@ from langfx_web.messages import AIMessage, SystemMessage, Thought, ToolCall, Too
 from langfx_web.testing import Echo, ManualClock, StaticSequence
 from langfx_web.tools import tool
 from langfx_web.usage import Usage
-
-
-@tool(idempotent=True)
-def double(n: int) -> int:
-    """Double a number."""
-    return n * 2
-
-
-@tool(idempotent=True)
-def fail() -> str:
-    """Fail."""
-    raise ValueError("no such order")
-
-
-def calls(*given: tuple[str, dict[str, Any]], text: str = "", **fields: Any) -> AIMessage:
-    parts = [ToolCall(f"c{index}", name, args) for index, (name, args) in enumerate(given, 1)]
-    return AIMessage(*([text] if text else []), *parts, **fields)
-
-
-def agent(lm: Any, *tools: Any, **options: Any) -> Agent:
-    return Agent(lm=lm, tools=tools or [double, fail], **options)
-
-
-class Heard(NullRecorder):
-    """Keeps the events."""
-
-    def __init__(self) -> None:
-        self.events: list[Any] = []
-
-    async def event(self, event: Any) -> None:
-        """Keep it."""
-        self.events.append(event)
-
-
-class HeardLoop(Loop):
-    """A loop whose recorder can be looked at."""
-
-    def __init__(self, *given: Any, recorder: Any = None, **options: Any) -> None:
-        self.heard = recorder or Heard()
-        super().__init__(*given, recorder=self.heard, **options)
-
-
-def loop_of(some: Agent, prompt: str = "go", **options: Any) -> HeardLoop:
-    ids = itertools.count(1)
-    return HeardLoop(
-        some,
-        [UserMessage(prompt)],
-        session=Session(),
-        lm=some.lm,
-        limits=options.pop("limits", some.limits.with_defaults(max_steps=8, max_tool_calls=12)),
-        place=Place(turn_id="msg_1"),
-        new_id=lambda prefix: f"{prefix}{next(ids)}",
-        **options,
-    )
-
-
-async def run(loop: HeardLoop) -> list[Any]:
-    await loop.run()
-    return loop.heard.events if isinstance(loop.heard, Heard) else []
+from tests.agentic.trial import agent, calls, double, loop_of, run
 
 
 async def test_text_alone_ends_the_turn() -> None:

@@ -1,0 +1,118 @@
+"""A run and its one reader: never ahead of it, and over when it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from langfx_web import Session
+from langfx_web.errors import TemporaryLMError
+from langfx_web.events import GateClosed, TextDelta, ToolEnd, ToolStart, TurnEnd
+from langfx_web.testing import Echo, StaticSequence
+from langfx_web.tools import tool
+from langfx_web.usage import Usage
+from tests.agentic.trial import agent, calls
+
+
+async def test_the_events_of_a_stream_end_with_turn_end() -> None:
+    """Which has the cost, or tells of the failure."""
+    usage = Usage(input_tokens=1, output_tokens=1, total_tokens=2)
+    lm = StaticSequence([calls(("double", {"n": 4}), usage=usage), "8"])
+    events = [event async for event in agent(lm).stream(prompt="x")]
+    assert [event.type for event in events] == ["tool_start", "tool_end", "text_delta", "turn_end"]
+    assert events[-1] == TurnEnd(stop_reason="end_turn", usage=usage.as_lower_bound())
+    (end,) = [event async for event in agent([TemporaryLMError("busy")]).stream(prompt="x")]
+    assert (end.stop_reason, end.error.code) == ("error", "temporary")
+
+
+@pytest.mark.parametrize(("options", "reason"), [({"timeout": 0}, "max_time"), ({"timeout": 0.01}, "max_time")])
+async def test_a_limit_around_the_run_is_in_its_end(options: dict[str, Any], reason: str) -> None:
+    """It is not raised."""
+
+    async def slow(request: Any) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    events = [event async for event in agent([slow]).stream(prompt="x", **options)]
+    assert events == [TurnEnd(stop_reason=reason, usage=events[0].usage)]
+
+
+async def test_a_run_is_never_ahead_of_its_reader() -> None:
+    """A tool whose start was not read does not run."""
+    ran = []
+
+    @tool(idempotent=False)
+    def pay() -> str:
+        """Pay."""
+        ran.append(True)
+        return "paid"
+
+    async with aclosing(agent([calls(("pay", {}), text="Now."), "done"], pay).stream(prompt="x")) as events:
+        assert await anext(events) == TextDelta(delta="Now.")
+        await asyncio.sleep(0.01)
+        assert isinstance(await anext(events), ToolStart)
+        await asyncio.sleep(0.01)
+        assert ran == []
+        assert isinstance(await anext(events), ToolEnd)
+        assert ran == [True]
+
+
+async def test_leaving_early_cancels_the_run() -> None:
+    """The tool that runs is cancelled, and nothing more is asked."""
+    cancelled = []
+
+    @tool(idempotent=True)
+    async def wait() -> None:
+        """Wait."""
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+
+    lm = StaticSequence([calls(("wait", {})), "never"])
+    before = asyncio.all_tasks()
+    async with aclosing(agent(lm, wait).stream(prompt="x")) as events:
+        await anext(events)
+        reading = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0.01)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+    assert (cancelled, len(lm.requests), asyncio.all_tasks() - before) == ([True], 1, set())
+
+
+async def test_a_cancelled_session_ends_the_stream_as_an_event() -> None:
+    """The reader's own task goes on."""
+    async with Session() as session, aclosing(agent(Echo(chunk_size=1)).stream(session, prompt="long")) as events:
+        await anext(events)
+        session.cancel("enough")
+        rest = [event async for event in events]
+    assert rest[-1].stop_reason == "cancelled"
+    assert rest[-1].error is None
+
+
+async def test_a_stream_may_ask() -> None:
+    """With `on_gate`, as `invoke` does; the gates are in its events."""
+
+    async def before(step: Any) -> None:
+        await step.ask("Go on?")
+
+    async def on_gate(gate: Any) -> bool:
+        return True
+
+    events = [event async for event in agent(["ok"], before_step=before).stream(prompt="x", on_gate=on_gate)]
+    assert [event.type for event in events] == ["gate_open", "gate_closed", "text_delta", "turn_end"]
+    assert isinstance(events[1], GateClosed)
+
+
+async def test_an_unread_stream_does_nothing() -> None:
+    """Not before its first event is asked for."""
+    lm = StaticSequence(["x"])
+    stream = agent(lm).stream(prompt="x")
+    await asyncio.sleep(0)
+    assert lm.requests == []
+    await stream.aclose()
