@@ -175,17 +175,23 @@ class Batch:
         assert prepared is not None  # only prepared calls run
         since = self._run.clock.monotonic()
         await self._started(call, prepared)
-        failure: LangfxError | None = None
+        outcome = await self._outcome(call, prepared)
+        await self._finish(call, outcome, since=since)
+        if outcome.error is not None and self._hooks.on_tool_error == "raise":
+            raise outcome.error
+
+    async def _outcome(self, call: _Call, prepared: PreparedCall) -> ToolOutcome:
+        """Run a call in a node of its own, which has failed where the tool has."""
+        outcome: ToolOutcome | None = None
         try:
             async with self._step.session.branch("tool", f"Tool:{prepared.tool.name}") as view:
                 outcome = await run_call(prepared, self._context(call, prepared, view))
                 if outcome.error is not None:
                     raise outcome.error
-        except ToolError as error:
-            failure = error
-        await self._finish(call, outcome, since=since)
-        if failure is not None and self._hooks.on_tool_error == "raise":
-            raise failure
+        except ToolError:
+            if outcome is None:
+                raise
+        return outcome
 
     def _context(self, call: _Call, prepared: PreparedCall, view: Any) -> ToolContext:
         place = self._run.place

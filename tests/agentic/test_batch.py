@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from langfx_web import Limits, ToolContext
+from langfx_web import Limits, Session, ToolContext
 from langfx_web.errors import (
     GateDeclinedError,
     HookError,
-    LangfxError,
     ToolArgumentError,
     ToolDeniedError,
     ToolExecutionError,
@@ -21,7 +21,12 @@ from langfx_web.events import ToolEnd, ToolStart
 from langfx_web.messages import AIMessage, ToolCall, ToolMessage
 from langfx_web.testing import StaticSequence
 from langfx_web.tools import tool
-from tests.agentic.trial import agent, calls, double, fail, loop_of, run
+from tests.agentic.trial import agent, calls, fail, loop_of, run
+
+
+@dataclass
+class Order:
+    id: str
 
 
 def of_type(events: list[Any], kind: type) -> list[Any]:
@@ -144,11 +149,6 @@ async def test_langfx_62_ids_are_distinct_and_equal_in_call_and_result() -> None
 
 async def test_langfx_64_what_a_tool_gives_or_raises_is_told() -> None:
     """An exception, one without a message, values that have no JSON form; a value of a class by its schema."""
-    from dataclasses import dataclass
-
-    @dataclass
-    class Order:
-        id: str
 
     @tool(idempotent=True)
     def silent() -> str:
@@ -282,8 +282,6 @@ async def test_a_tool_knows_its_call_and_has_a_session_of_its_own() -> None:
         return answer
 
     lm = StaticSequence([calls(("research", {"topic": "tea"})), "A drink.", "Tea is a drink."])
-    from langfx_web import Session
-
     async with Session() as session:
         some = agent(lm, research, name="helper")
         assert await some.invoke(session, prompt="tea?") == "Tea is a drink."
@@ -303,8 +301,6 @@ async def test_a_tool_knows_its_call_and_has_a_session_of_its_own() -> None:
 
 async def test_a_failed_tool_is_an_error_in_the_trace() -> None:
     """Its node says so; the step's does not, as the model was told."""
-    from langfx_web import Session
-
     async with Session() as session:
         await agent([calls(("fail", {})), "done"]).invoke(session, prompt="go")
         statuses = {node.name: node.status for node in session.root.walk()}
@@ -313,10 +309,3 @@ async def test_a_failed_tool_is_an_error_in_the_trace() -> None:
     assert statuses["step 0"] == statuses["Agent:default"] == "ok"
     assert node.error is not None
     assert node.error.code == "tool_failed"
-
-
-def test_errors_are_ours() -> None:
-    """Whatever ends a run can be caught as one."""
-    assert issubclass(HookError, LangfxError)
-    assert issubclass(ToolDeniedError, LangfxError)
-    assert double.name == "double"

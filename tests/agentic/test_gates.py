@@ -286,7 +286,7 @@ async def test_the_runs_own_time_stands_still_while_a_gate_is_open() -> None:
     task = asyncio.ensure_future(run(loop))
     await clock.advance(4)
     await clock.advance(3600)
-    await gates.answer("approval:c1", True)
+    await gates.answer("approval:c1_2", True)
     await clock.advance(2.5)
     assert not task.done()
     await clock.advance(1)

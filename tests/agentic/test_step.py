@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from langfx_web import Agent
+from langfx_web import Agent, Budget, Session
 from langfx_web.errors import BudgetExceededError, HookError, InvalidValueError
 from langfx_web.events import TextDelta
 from langfx_web.messages import AIMessage, SystemMessage, UserMessage
@@ -154,7 +154,6 @@ async def test_calls_of_tools_that_a_step_was_not_given_are_unknown() -> None:
 
 async def test_a_hook_may_ask_models_in_the_session_of_its_step() -> None:
     """Which is traced and paid for there."""
-    from langfx_web import Budget, Session
 
     async def before(step: Any) -> None:
         await step.session.query("Is this safe?")
