@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from langfx_web import llms, stores
 from langfx_web.agent import Agent
-from langfx_web.agentic import Action, Limits, Session
+from langfx_web.agentic import Action, Gate, Limits, Session, Step
 from langfx_web.bridge.page_credential import page_credential
 from langfx_web.deferred import deferred
 from langfx_web.durable import AgentSession, Turn, TurnResult
-from langfx_web.errors import LangfxError, MappingError
+from langfx_web.errors import LangfxError, MappingError, ToolDeniedError
 from langfx_web.llms import LanguageModel, ModelSettings, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.messages import (
     PDF,
@@ -112,6 +112,7 @@ __all__ = [
     "Budget",
     "CachePoint",
     "ComplexMessage",
+    "Gate",
     "Image",
     "LangFunc",
     "LangfxError",
@@ -137,6 +138,7 @@ __all__ = [
     "SamplingResult",
     "Schema",
     "Session",
+    "Step",
     "StreamChunk",
     "SystemMessage",
     "Template",
@@ -145,6 +147,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolContext",
+    "ToolDeniedError",
     "ToolMessage",
     "ToolRegistry",
     "ToolResult",

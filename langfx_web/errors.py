@@ -507,9 +507,15 @@ class ToolArgumentError(ToolError):
 
 
 class ToolDeniedError(ToolError):
-    """The call was not allowed, by a rule of the app or by a person; the tool did not run."""
+    """The call was not allowed, by a rule of the app or by a person; the tool did not run.
+
+    An agent's `allow_tool` raises it with a reason, which the model is told; the loop knows which tool was meant.
+    """
 
     default_code = "tool_denied"
+
+    def __init__(self, reason: str = "", *, tool: str = "", details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(reason, tool=tool, details=details)
 
 
 class ToolExecutionError(ToolError):

@@ -18,11 +18,13 @@ from langfx_web.durable.recorder import JournalRecorder
 from langfx_web.durable.records import Input, Settings, TurnEnd
 from langfx_web.durable.registration import Outcome
 from langfx_web.durable.replica import Replica
+from langfx_web.durable.setup import turn_setup
 from langfx_web.durable.submission import Submission
 from langfx_web.durable.turn_bounds import put_cancelled, put_end, put_start, put_unknown
 from langfx_web.durable.turn_run import TurnRun
 from langfx_web.durable.wake import Wake
 from langfx_web.errors import FencedError, LangfxError, SessionClosedError, StoreError
+from langfx_web.messages import AIMessage
 from langfx_web.stores.base import Head, Hold, Store, Unique
 
 MAX_CONVERSATION = 20 * 1024 * 1024
@@ -73,6 +75,16 @@ class Runner:
     async def cancel(self, target: str | None) -> str:
         """Hand in a cancel; tells whether it hits a turn."""
         return await self._inbox.cancel(self._input("cancel", self._new_id("cnl_"), target=target))
+
+    async def output(self, message_id: str) -> Any:
+        """The value of a turn's last answer, read as the turn has read it; its text where the agent wants no value."""
+        if not self.replica.is_current:
+            await self.replica.catch_up()
+        turn = next(turn for turn in self.replica.conversation.turns if turn.input.message_id == message_id)
+        answer = turn.steps[-1].message if turn.steps else AIMessage()
+        setup = turn_setup(self._agent, turn.input.settings)
+        wanted = None if setup.output is None else setup.output.wanted(setup.lm, has_tools=len(setup.tools) > 0)
+        return answer.text if wanted is None else (await wanted.read(answer)).result
 
     def stored(self, records: Sequence[Applied], head: Head) -> None:
         """Our journal has stored something."""

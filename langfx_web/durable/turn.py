@@ -72,6 +72,14 @@ class Turn:
         return _Later(self._result)
 
     @property
+    def output(self) -> Awaitable[Any]:
+        """Once the turn's end is stored, the value that its last answer has, of an agent with an `output`; else a text.
+
+        `MappingError` where there is none.
+        """
+        return _Later(self._output)
+
+    @property
     def line_count(self) -> Awaitable[int]:
         """How many lines the turn has in all; known with its result."""
         return _Later(self._line_count)
@@ -134,6 +142,10 @@ class Turn:
             epoch=ended.epoch,
             repeated=self._submission.repeated,
         )
+
+    async def _output(self) -> Any:
+        await self._ended()
+        return await self._runner.output(self.message_id)
 
     async def _line_count(self) -> int:
         ended = await self._ended()

@@ -98,7 +98,7 @@ async def test_its_questions_are_asked_by_the_parent() -> None:
         asked.append((gate.id, gate.call_id, gate.payload["tool"]))
         return True
 
-    parent = agent([calls(("child", {"prompt": "a"}), ("child", {"prompt": "b"})), "done"], child.as_tool())
+    parent = agent([calls(("child", {"prompt": "a"})), "done"], child.as_tool())
     events = [event async for event in parent.stream(prompt="go", on_gate=on_gate)]
     opened = [event for event in events if event.type == "gate_open"]
     assert [(event.id, event.call_id, event.payload["tool"]) for event in opened] == asked

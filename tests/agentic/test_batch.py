@@ -200,7 +200,7 @@ async def test_langfx_64_what_a_tool_gives_or_raises_is_told() -> None:
     [
         (lambda call, step: False, "Error: the call was not allowed."),
         ("async false", "Error: the call was not allowed."),
-        (ToolDeniedError("why", tool="double"), "Error: the call was not allowed. why"),
+        (ToolDeniedError("why"), "Error: the call was not allowed. why"),
         (GateDeclinedError("no", details={"reason": "ask me later"}), "Error: the call was not allowed. ask me later"),
     ],
 )

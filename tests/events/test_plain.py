@@ -25,6 +25,8 @@ EXAMPLES = [
     events.ToolEnd(
         id="1", execution_id="e", name="n", checksum="c", is_error=True, ended_at="t", duration_ms=3, error_code="x"
     ),
+    events.GateOpen(id="g", reason="Why?", payload=None, schema={"type": "boolean"}, expires_at="t"),
+    events.GateClosed(id="g", outcome="declined"),
     events.TurnStart(session_id=None, input="hi"),
     events.TurnEnd(stop_reason="end_turn", usage=Usage(input_tokens=1)),
     events.TurnEnd(
