@@ -28,7 +28,8 @@ def adapter(type_: Any) -> Adapter:
     try:
         return TypeAdapter(type_)
     except (PydanticUserError, PydanticUndefinedAnnotation, TypeError) as error:
-        raise SchemaError(f"{type_!r} cannot be described to a model: {error}") from error
+        reason = str(error).partition("\n")[0]
+        raise SchemaError(f"{type_!r} cannot be described to a model: {reason}") from error
 
 
 @lru_cache(maxsize=1024)
@@ -96,7 +97,7 @@ def record_type(name: str, members: Mapping[str, tuple[Any, Any]], texts: Mappin
             try:
                 adapter(annotation)
             except SchemaError as reason:
-                raise SchemaError(str(reason), path=(member,)) from error
+                raise SchemaError(f"{member}: {reason}", path=(member,)) from error
         raise SchemaError(f"{name} cannot be described to a model: {error}") from error
 
 

@@ -91,6 +91,10 @@ class Form:
         """Whether null is a value of it."""
         return False
 
+    def is_plain(self, value: Any) -> bool:
+        """Whether a value needs no further look: it fits, and is its own JSON form."""
+        return False
+
     def is_own(self, tree: Any) -> bool:
         """Whether the app's value is one of this form, and of no kind that an answer could have."""
         return False

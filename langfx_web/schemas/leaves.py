@@ -13,6 +13,7 @@ from langfx_web.schemas.form import Fit, Form, Reading, note, validated
 from langfx_web.schemas.tree import EnumNode, ObjectNode, SetNode
 from langfx_web.schemas.unknown import UNKNOWN
 
+_PLAIN = frozenset({str, int, bool, type(None)})
 _PROBLEMS = {str: "string_type", type(None): "none_required"}
 
 
@@ -31,6 +32,9 @@ class ScalarForm(Form):
         self.type = type_
         self.name = "None" if type_ is type(None) else type_.__name__
         self.problem = _PROBLEMS.get(type_, f"{type_.__name__}_type")
+
+    def is_plain(self, value: Any) -> bool:
+        return type(value) is self.type and self.type in _PLAIN and not self.has_more
 
     def fit(self, tree: Any, path: Path, reading: Reading) -> Fit | None:
         if type(tree) is self.type and not (isinstance(tree, float) and not math.isfinite(tree)):

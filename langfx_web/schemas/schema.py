@@ -174,6 +174,8 @@ class Schema:
 
     def dump(self, value: Any) -> Any:
         """The plain JSON value of a typed one; `SchemaMismatchError` where it is not of this type."""
+        if self._compiled.root.is_plain(value):
+            return value
         typed = self.validate(value)
         try:
             form = written.written(typed, self._compiled)

@@ -10,16 +10,20 @@ import hashlib
 import json
 import math
 import re
+from types import NoneType
 from typing import Any
 
+from langfx_web.json_text import quoted
 from langfx_web.messages import ToolCall
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_EASY = frozenset({str, int, bool, NoneType})
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def checksum(tool: str, args: Any) -> str:
     """64 hex digits for the tool's name and its arguments as the model gave them."""
-    text = canonical_json({"args": args, "tool": tool})
+    text = f'{{"args":{canonical_json(args)},"tool":{_text(tool)}}}'
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -38,16 +42,23 @@ def canonical_json(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return _number(value)
-    if isinstance(value, (list, tuple)):
+    is_list = isinstance(value, (list, tuple))
+    if _EASY.issuperset(map(type, value if is_list else value.values())):
+        text = _ENCODER.encode(value)
+        if text.isascii():  # else there may be keys that sort in another way, and halves of characters
+            return text
+    if is_list:
         return f"[{','.join(map(canonical_json, value))}]"
     members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
     return "{" + ",".join(f"{_text(key)}:{canonical_json(member)}" for key, member in members) + "}"
 
 
 def _text(text: str) -> str:
+    if text.isascii():
+        return quoted(text)
     # json escapes control characters as JSON.stringify does, but leaves surrogates alone.
     joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(joined, ensure_ascii=False))
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted(joined))
 
 
 def _number(number: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -27,12 +26,12 @@ async def run(function: Callable[[], Any], *, tool: str, timeout: float | None =
         value = function()
     except _FAILURES as error:
         raise _failure(error, tool) from error
-    return await _waited(value, tool, timeout) if inspect.isawaitable(value) else value
+    return await _waited(value, tool, timeout) if isinstance(value, Awaitable) else value
 
 
 async def _waited(value: Awaitable[Any], tool: str, timeout: float | None) -> Any:
     # In a task of its own, which tells its cancellation from ours, and which can be left behind.
-    task = asyncio.ensure_future(_guarded(value, tool))
+    task = asyncio.ensure_future(_guarded(value))
     try:
         done, _ = await asyncio.wait({task}, timeout=timeout)
     except asyncio.CancelledError:
@@ -41,18 +40,21 @@ async def _waited(value: Awaitable[Any], tool: str, timeout: float | None) -> An
     if not done:
         await _stopped(task)
         raise ToolTimeoutError(f"the tool did not finish within {timeout:g} s", tool=tool)
-    error = asyncio.CancelledError() if task.cancelled() else task.exception()
-    if error is not None:
-        raise _failure(error, tool) from error
-    return task.result()
-
-
-async def _guarded(value: Awaitable[Any], tool: str) -> Any:
     try:
-        return await value
-    except SystemExit as error:
-        # Left alone, it would end the loop that every other task runs in.
+        result, left = task.result()
+    except _FAILURES as error:
         raise _failure(error, tool) from error
+    if left is not None:
+        raise _failure(left, tool) from left
+    return result
+
+
+async def _guarded(value: Awaitable[Any]) -> tuple[Any, SystemExit | None]:
+    try:
+        return await value, None
+    except SystemExit as left:
+        # Raised, it would end the loop that every other task runs in.
+        return None, left
 
 
 def _failure(error: BaseException, tool: str) -> LangfxError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
-from langfx_web.errors import JSONTextError, SchemaError, SchemaMismatchError, ToolArgumentError
+from langfx_web.errors import InvalidValueError, JSONTextError, SchemaError, SchemaMismatchError, ToolArgumentError
 from langfx_web.json_text import loads
 from langfx_web.messages import ToolCall, ToolDeclaration
 from langfx_web.schemas import Schema, callables, first_paragraph
@@ -83,7 +83,7 @@ class Tool:
         self._timeout = timeout
         self._ephemeral = ephemeral
         self._on_collision: OnCollision = on_collision
-        self._meta = Registry(meta, read_only=True)
+        self._meta = _checked_meta(meta, name)
 
     @property
     def name(self) -> str:
@@ -177,13 +177,15 @@ class Tool:
     @cached_property
     def _schemas(self) -> tuple[Schema, Schema | None]:
         """Those of arguments and value, of which every part is known to be fine."""
+        part = "its input"
         try:
             _ = self._interface.document
+            part = "its output"
             output = self._interface.output
             if output is not None:
                 output.json_schema()
         except SchemaError as error:
-            raise invalid(self._name, str(error)) from error
+            raise invalid(self._name, f"{part}: {error}") from error
         return self._interface.input, output
 
     @cached_property
@@ -247,6 +249,13 @@ class PreparedCall:
             turn_id=f"msg_{id_}",
             meta=self.tool.meta,
         )
+
+
+def _checked_meta(meta: Any, name: str) -> Registry:
+    try:
+        return Registry(meta, read_only=True)
+    except InvalidValueError as error:
+        raise invalid(name, f"meta: {error}") from error
 
 
 _NO_OBJECT = {"type": "dict_type", "path": [], "message": "The arguments are not a JSON object"}

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 
 from langfx_web.errors import InvalidValueError, SchemaMismatchError
 from langfx_web.schemas import Signature, first_paragraph
-from langfx_web.schemas.docstrings import parameter_texts
 
 
 class Context:
@@ -144,6 +143,5 @@ def test_an_args_section_describes_parameters() -> None:
 
 
 def test_docstring_parts() -> None:
-    """The first paragraph on one line; no section, no texts."""
+    """The first paragraph on one line; the rest is for people."""
     assert first_paragraph("Look up\n  an order.\n\nMore.") == "Look up an order."
-    assert parameter_texts("No section.") == {}
