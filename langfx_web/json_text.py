@@ -164,10 +164,21 @@ def check_value(value: object, *, path: Path = (), max_depth: int = MAX_DEPTH) -
             raise NotPortableError(f"{_where(path)} is a {type(item).__name__}, which has no JSON form", path=path)
 
 
+class PlainForm:
+    """A value with a plain form of its own, as all that a session shows has: `plain` takes that."""
+
+    __slots__ = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """A JSON value."""
+        raise NotImplementedError
+
+
 def plain(value: object, *, leaf: Callable[[object, Path], object] | None = None, max_depth: int = MAX_DEPTH) -> Any:
     """A new JSON value made of Python data.
 
-    Dataclasses and pydantic models become objects, Enums their value, tuples lists, dates and times ISO text.
+    Dataclasses and pydantic models become objects, Enums their value, tuples lists, dates and times ISO text; what is a
+    `PlainForm` says itself what it becomes.
 
     `leaf` may replace a value that is none of these (bytes, say) or an int; it returns what stands there instead, or
     raises. `NotPortableError` has the path of what has no form.
@@ -192,6 +203,8 @@ def plain(value: object, *, leaf: Callable[[object, Path], object] | None = None
             return [convert(member, (*path, index)) for index, member in enumerate(item)]
         if isinstance(item, dict):
             return {_key(key, path): convert(member, (*path, key)) for key, member in item.items()}
+        if isinstance(item, PlainForm):
+            return convert(item.to_plain(), path)
         if dataclasses.is_dataclass(item) and not isinstance(item, type):
             return {f.name: convert(getattr(item, f.name), (*path, f.name)) for f in dataclasses.fields(item)}
         if hasattr(item, "model_dump") and not isinstance(item, type):

@@ -29,6 +29,8 @@ def test_names_of_typed_answers_are_read_at_first_use() -> None:
     assert "langfx_web.agent" in loaded
     rooms = ("langfx_web.protocols.", "langfx_web.queries.", "langfx_web.observation.", "langfx_web.otlp.")
     assert not {name for name in loaded if name.startswith(rooms)}
+    shown = ("events.session", "events.trace", "agentic.budget", "agentic.parallel", "agentic.telling")
+    assert not {f"langfx_web.{name}" for name in shown} & set(loaded)
     for name, home in deferred.items():
         assert getattr(langfx_web, name) is getattr(importlib.import_module(home), name)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -24,6 +24,7 @@ def block(language: str, part: str) -> str:
     [
         ("shop_agent", "@lf.tool", "import agent"),
         ("orders", "class Item", "from orders"),
+        ("compare", "class Compare", "from compare"),
         ("alone", "lf.Template(", "lf.Template("),
         ("models", "lf.llms.OpenAIChat(", "lf.llms.OpenAIChat("),
     ],

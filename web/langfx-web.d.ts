@@ -585,6 +585,92 @@ export interface QueryError {
   details: Record<string, any>;
 }
 
+/**
+ * What a session of yours tells, where a function of yours yields the events that its observer got:
+ * `for await (const event of langfx.stream<SessionEvent>("module:function", args))`.
+ *
+ * `action_…` is for actions, tools, maps and their branches, `query_…` for queries and the steps of agents.
+ */
+export type SessionEvent = NodeEvent | LogAdded | ProgressUpdate | MetadataUpdate;
+
+/** A piece of work begins or has ended; its node is without what was asked, as a conversation is long. */
+export interface NodeEvent extends Told {
+  type: "action_start" | "action_end" | "query_start" | "query_end";
+  node: Omit<TraceNode, "request">;
+}
+
+/** A piece of work logged a line. */
+export interface LogAdded extends Told {
+  type: "log_added";
+  entry: TraceLogEntry;
+}
+
+/** How far a piece of work is; it stands in place of what it said before. */
+export interface ProgressUpdate extends Told, TraceProgress {
+  type: "progress_update";
+  nodeId: string;
+}
+
+/** A piece of work has more metadata; this is all of it. */
+export interface MetadataUpdate extends Told {
+  type: "metadata_update";
+  nodeId: string;
+  metadata: Record<string, TraceValue>;
+}
+
+interface Told {
+  sessionId: string;
+  /** ISO 8601, as all times here. */
+  at: string;
+}
+
+/** A session's trace, as a function of yours returns `session.root`: each node after its parent. */
+export interface Trace {
+  version: 1;
+  nodes: TraceNode[];
+}
+
+/** One piece of work; usage, requests and kept answers are its own, without those of what is below it. */
+export interface TraceNode {
+  /** Where it stands: `s1/a1/q2` is the second thing that the first action began, a query. */
+  id: string;
+  parentId: string | null;
+  kind: "session" | "action" | "query" | "step" | "tool" | "parallel";
+  name: string;
+  status: "running" | "ok" | "error" | "cancelled";
+  startedAt: string;
+  endedAt: string | null;
+  error: TurnError | null;
+  usage: Usage | null;
+  requests: number;
+  cached: number;
+  /** Messages in their plain form, as in `response`; media are named without their bytes. */
+  request: any[] | null;
+  response: any;
+  result: TraceValue;
+  repairs: number;
+  metadata: Record<string, TraceValue>;
+  progress: TraceProgress | null;
+}
+
+export interface TraceProgress {
+  title: string;
+  /** From 0 to 1. */
+  fraction: number | null;
+  data: Record<string, TraceValue>;
+}
+
+export interface TraceLogEntry {
+  at: string;
+  nodeId: string;
+  level: "debug" | "info" | "warning" | "error" | "fatal";
+  message: string;
+  data: Record<string, TraceValue>;
+}
+
+/** A value of Python: itself where JSON has all of it, else its class and what can be shown of it. */
+export type TraceValue = { json: any } | { type: string; value?: any; text?: string };
+
 /** What can go wrong between page and Python: `code`s by `name`. Agents, models and stores have codes of their own. */
 export interface BridgeErrors {
   BootError:

@@ -96,8 +96,6 @@ def portable(value: Any) -> Portable:
         event, value = value, events.encode(value)
         if events.has_texts_only(event) and len(text := written(value)) <= MAX_TEXT:
             return Portable(text)
-    elif isinstance(value, events.PlainForm):
-        value = value.to_plain()
     if is_json(value, largest=SAFE_INTEGER) and len(text := dumps(value)) <= MAX_TEXT:
         return Portable(text)
     big: list[Path] = []

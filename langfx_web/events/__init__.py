@@ -7,7 +7,7 @@ May import layers 0 and 1. `turn.py` and `query.py` have the events, `plain.py` 
 from typing import TYPE_CHECKING
 
 from langfx_web.deferred import deferred
-from langfx_web.events.plain import EVENTS, PlainForm, decode, encode, encode_error, has_texts_only
+from langfx_web.events.plain import EVENTS, decode, encode, encode_error, has_texts_only
 from langfx_web.events.query import (
     FieldEnd,
     FieldStart,
@@ -85,7 +85,6 @@ __all__ = [
     "ObjectStart",
     "ParsingFailed",
     "PartialObject",
-    "PlainForm",
     "Progress",
     "ProgressUpdate",
     "QueryEnd",

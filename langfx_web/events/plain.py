@@ -41,7 +41,7 @@ from langfx_web.events.turn import (
     TurnEvent,
     TurnStart,
 )
-from langfx_web.json_text import camel, dumps
+from langfx_web.json_text import PlainForm, camel, dumps
 from langfx_web.masking import masked
 from langfx_web.messages.codec import encode as encode_message
 from langfx_web.messages.codec import encode_part
@@ -58,16 +58,6 @@ _ALWAYS = frozenset({"input", "payload", "session_id", "usage"})
 
 _MOST_BITS = 14_000
 """Python writes no longer integers as text."""
-
-
-class PlainForm:
-    """A value with a plain form of its own, as all that a session shows has; it goes to a page in that form."""
-
-    __slots__ = ()
-
-    def to_plain(self) -> dict[str, Any]:
-        """A JSON value."""
-        raise NotImplementedError
 
 
 def encode(event: TurnEvent | QueryEvent | ToolCallProgress | PlainForm) -> dict[str, Any]:

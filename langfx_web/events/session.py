@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from langfx_web.events.plain import PlainForm
 from langfx_web.events.trace import LogEntry, TraceNode
 from langfx_web.events.trace_fields import plain_members
+from langfx_web.json_text import PlainForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

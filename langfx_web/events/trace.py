@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from langfx_web.errors import JSONTextError
-from langfx_web.events.plain import PlainForm
 from langfx_web.events.trace_fields import (
     Fields,
     invalid,
@@ -26,7 +25,7 @@ from langfx_web.events.trace_fields import (
     read_value,
 )
 from langfx_web.events.turn import ErrorInfo
-from langfx_web.json_text import dumps, is_unambiguous, loads
+from langfx_web.json_text import PlainForm, dumps, is_unambiguous, loads
 from langfx_web.messages import AIMessage, Message
 from langfx_web.usage import Usage, total
 

@@ -201,7 +201,7 @@ class Around(Action):
         self.done.append(await Stubborn().invoke(session))
 
 
-async def test_work_that_swallows_its_cancellation_does_not_go_on() -> None:
+async def test_bug_057_work_that_swallows_its_cancellation_does_not_go_on() -> None:
     """Its value is dropped, whoever cancelled it: the task, the deadline, the session."""
     clock, done = ManualClock(), []
     async with Session(clock=clock) as session:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 
 import pytest
 
 from langfx_web import Action, Agent, Partial, QueryStream, Session, tool
 from langfx_web.errors import (
+    AuthenticationError,
     DeadlineExceededError,
     InvalidArgumentError,
     RateLimitError,
@@ -208,6 +210,61 @@ async def test_langfx_47_odd_timeouts() -> None:
         assert max(timers) < 2**31 / 1000
         task.cancel()
         await asyncio.wait([task])
+
+
+@pytest.mark.parametrize("timeout", [2**31 / 1000 - 1, 2**31 / 1000, 2**31 / 1000 + 5, 30 * 86_400, 1e12, 1e300])
+async def test_bug_101_a_very_long_time_is_not_over_at_once(timeout: float) -> None:
+    """Of a session, an invocation or a query, with a model that takes a while."""
+    lm = StaticResponse("a", delay=0.005)
+    async with Session(lm=lm, timeout=timeout) as session:
+        assert await session.query("?", timeout=timeout) == "a"
+        assert await Summarize("a").invoke(session, timeout=timeout) == "a"
+        assert (await read(session.query_stream("?", timeout=timeout)))[-1] == "generation_complete"
+
+
+async def test_bug_102_a_failure_is_never_an_empty_end() -> None:
+    """A call raises it and a stream ends with it, its node says the same; what the reader raises comes out as it is."""
+    refused = AuthenticationError("the key was refused", status=401)
+    async with Session(lm=StaticResponse(refused)) as session:
+        with pytest.raises(AuthenticationError):
+            await session.query("?")
+        [event] = [event async for event in session.query_stream("?")]
+        assert event.error is refused
+        assert [node.error.code for node in session.root.children] == ["authentication"] * 2
+    model, transport = answered(ok(HANG))
+    async with Session(lm=model) as session:
+        stream = session.query_stream("?")
+        reader = asyncio.ensure_future(read(stream))
+        await asyncio.sleep(0.01)
+        reader.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reader
+        assert (transport.aborted, transport.open) == (1, 0)
+        assert session.root.children[0].status == "cancelled"
+
+
+async def test_bug_104_no_failure_is_left_to_the_loop() -> None:
+    """Of branches that fail together, of work that a cancel ends, of sessions that are over: none is reported late."""
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context["message"]))
+
+    async def fail(n: int, view: Session) -> None:
+        await asyncio.sleep(0)
+        raise ValueError(n)
+
+    async with Session(lm=Echo()) as session:
+        with pytest.raises(ValueError, match="0"):
+            await session.concurrent_map(range(4), fail, max_concurrency=4)
+        await session.concurrent_map(range(4), fail, on_error="collect")
+        waiting = asyncio.ensure_future(session.concurrent_map(range(4), lambda n, view: Wait().invoke(view)))
+        await asyncio.sleep(0.001)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    before = asyncio.all_tasks()
+    del waiting, session
+    gc.collect()
+    await asyncio.sleep(0)
+    assert (reported, before) == ([], {asyncio.current_task()})
 
 
 class Patient(Action):

@@ -88,7 +88,7 @@ async def test_each_kind_of_work_has_its_events() -> None:
     ]
 
 
-async def test_langfx_51_an_observer_cannot_harm_the_work() -> None:
+async def test_langfx_51_bug_102_an_observer_cannot_harm_the_work() -> None:
     """What it raises is kept and logged once; the others are told all the same, and the work goes on."""
     told: list[str] = []
 

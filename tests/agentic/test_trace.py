@@ -187,7 +187,7 @@ async def test_memory_is_flat_over_many_runs() -> None:
     assert after_many[0] - after_some[0] < 200
 
 
-async def test_a_step_costs_no_timer_and_no_task() -> None:
+async def test_bug_054_a_step_costs_no_timer_and_no_task() -> None:
     """Where the deadline is the one that bounds the work already, as in the steps and tools of a run."""
     timers: list[float] = []
 

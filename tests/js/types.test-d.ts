@@ -9,7 +9,9 @@ import type {
   Line,
   PageTool,
   QueryEvent,
+  SessionEvent,
   StopReason,
+  Trace,
   TurnEvent,
   TurnResult,
 } from "../../web/langfx-web.js";
@@ -74,6 +76,8 @@ export async function uses(signal: AbortSignal): Promise<void> {
   const order = await langfx.call<{ total: number }>("shop:order", { id: "7" }, { signal });
   const total: number = order.total;
   for await (const item of langfx.stream<string>("shop:names")) item.toUpperCase();
+  const seen = await langfx.call<Trace>("shop:trace");
+  for await (const event of langfx.stream<SessionEvent>("shop:watch_order")) trace(event, seen);
   for await (const event of langfx.stream<QueryEvent<{ total: number }>>("shop:stream_order")) {
     if (event.type === "generation_complete") event.value.total.toFixed();
     fill(event);
@@ -95,6 +99,27 @@ function show(event: TurnEvent): string {
       return `${event.name} ${event.executionId} ${event.rerun}`;
     case "tool_end":
       return `${event.durationMs} ${event.isError ? event.errorCode : event.content}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** So is an event of a session, and a trace is a list of nodes. */
+function trace(event: SessionEvent, { nodes }: Trace): string {
+  switch (event.type) {
+    case "action_start":
+    case "action_end":
+    case "query_start":
+    case "query_end":
+      // @ts-expect-error the node of an event is without what was asked
+      event.node.request?.length;
+      return `${event.at} ${event.node.id} ${event.node.error?.code} ${event.node.usage?.totalTokens}`;
+    case "log_added":
+      return `${event.entry.level} ${event.entry.message} ${"json" in event.entry.data.n ? event.entry.data.n.json : ""}`;
+    case "progress_update":
+      return `${event.nodeId} ${event.title} ${event.fraction?.toFixed(1)}`;
+    case "metadata_update":
+      return `${event.sessionId} ${nodes.map(({ id, request }) => `${id} ${request?.length}`)}`;
     default:
       return event satisfies never;
   }
