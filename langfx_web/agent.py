@@ -48,12 +48,15 @@ from langfx_web.tools import MAX_TOOLS, Tool, ToolRegistry
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
+    from langfx_web import observation
     from langfx_web.agentic import Budget, agent_tool, handover
     from langfx_web.agentic import output as outputs
+    from langfx_web.observation import Observer
 else:
     # A worker is ready before it has read what few agents need.
     agent_tool = later("langfx_web.agentic.agent_tool")
     handover = later("langfx_web.agentic.handover")
+    observation = later("langfx_web.observation")
     outputs = later("langfx_web.agentic.output")
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -67,7 +70,8 @@ class Agent(Action):
 
     `instructions` (a str, or several joined by a blank line) are the whole system message, `limits` bound each run, and
     `store` is where `session()` keeps conversations unless told otherwise; without one, in this object's own memory.
-    `models` says what other models can do that a session may switch to: capabilities by id.
+    `models` says what other models can do that a session may switch to: capabilities by id. An `observer` is told what
+    happens in every run, and changes none.
 
     `output` is a type: a run then ends with a value of it. `invoke` returns it, `turn_end` of `stream` has it. A model
     that knows schemas by itself gets the schema, if the agent has no tools; otherwise the system message says how to
@@ -98,6 +102,7 @@ class Agent(Action):
         after_step: AfterStep | Sequence[AfterStep] | None = None,
         store: Store | None = None,
         models: Models | None = None,
+        observer: Observer | None = None,
     ) -> None:
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise _invalid(f"name: {name!r} is not 1 to 128 of A-Z a-z 0-9 . _ -")
@@ -122,6 +127,9 @@ class Agent(Action):
         )
         self._store = store
         self._models = _checked(models)
+        if observer is not None and not isinstance(observer, observation.Observer):
+            raise _invalid(f"observer: {type(observer).__name__} is no Observer")
+        self._observer = observer
 
     @property
     def name(self) -> str:
@@ -162,6 +170,11 @@ class Agent(Action):
     def hooks(self) -> Hooks:
         """The author's own functions in each run."""
         return self._hooks
+
+    @property
+    def observer(self) -> Observer | None:
+        """Who is told what happens in its runs; None for nobody."""
+        return self._observer
 
     @property
     def models(self) -> Models:

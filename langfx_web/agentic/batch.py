@@ -205,6 +205,7 @@ class Batch:
             session=view,
             meta=prepared.tool.meta,
             asker=CallAsker(self._run, call.planned),
+            observation=self._run.observation(call.planned.execution_id),
         )
 
     async def _started(self, call: _Call, prepared: PreparedCall) -> None:

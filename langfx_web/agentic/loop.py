@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langfx_web.agentic.batch import Batch, result_message
@@ -22,6 +23,7 @@ from langfx_web.agentic.setup import AgentSetup
 from langfx_web.agentic.step import Step, paragraphs
 from langfx_web.agentic.time_limit import TimeLimit
 from langfx_web.clock import SYSTEM_CLOCK, Clock
+from langfx_web.deferred import later
 from langfx_web.errors import (
     BudgetExceededError,
     ContentFilteredError,
@@ -34,11 +36,16 @@ from langfx_web.errors import (
 from langfx_web.events import TextDelta, ThoughtDelta
 from langfx_web.llms import LanguageModel
 from langfx_web.messages import AIMessage, Message, SystemMessage, ToolCall, ToolDeclaration
-from langfx_web.tools import ToolRegistry
+from langfx_web.tools import Observation, ToolRegistry, unseen
 from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
+    from langfx_web.agentic import observed, observed_run
+    from langfx_web.agentic.observed_run import ObservedRun
     from langfx_web.agentic.output import Wanted
+else:
+    # Most runs are not watched.
+    observed, observed_run = later("langfx_web.agentic.observed"), later("langfx_web.agentic.observed_run")
 
 CUT_CALL = "Error: the reply reached the output limit, so none of its tool calls was run. Ask for less at once."
 INCOMPLETE = {"incomplete": True}
@@ -90,7 +97,23 @@ class Loop:
         self._new_id = new_id
         self._recorder = recorder or NullRecorder()
         self._limit = TimeLimit(limits.timeout, clock)
-        self._run = Run(place=place, recorder=self._recorder, answers=answers, limit=self._limit, clock=clock)
+        self._watch: ObservedRun | None = None
+        self._asked = lm
+        observation: Callable[[str], Observation] = unseen
+        if agent.observer is not None:
+            watch = observed_run.ObservedRun(agent.observer, agent=agent.name, place=place, new_id=new_id, clock=clock)
+            self._watch = watch
+            self._asked = lm.watched(watch.sending)
+            self._recorder = observed.ObservedRecorder(self._recorder, watch)
+            observation = partial(observed.CallObservation, watch)
+        self._run = Run(
+            place=place,
+            recorder=self._recorder,
+            answers=answers,
+            limit=self._limit,
+            clock=clock,
+            observation=observation,
+        )
         self._declared: tuple[ToolRegistry, tuple[ToolDeclaration, ...]] | None = None
         self._calls = 0
         self._message: AIMessage | None = None
@@ -102,6 +125,17 @@ class Loop:
 
     async def run(self) -> RunEnd:
         """Run to the end, which is a value; only `CancelledError`, and what a broken recorder raises, come out."""
+        watch = self._watch
+        if watch is None:
+            return await self._ran()
+        watch.begins(self._lm, self.transcript)
+        try:
+            return await self._ran()
+        finally:
+            end = self.outcome or RunEnd(stop_reason="error", usage=self._run.usage)
+            watch.ends(end.stop_reason, end.usage, end.message, end.error)
+
+    async def _ran(self) -> RunEnd:
         self._run.begin()
         index = 0
         try:
@@ -237,9 +271,11 @@ class Loop:
     async def _streamed(self, step: Step, text: list[str]) -> AIMessage | None:
         emit = self._recorder.event
         schema = None if self._wanted is None else self._wanted.document
-        lm = step.session.counted(keeps_texts=self._keeps_texts)
+        lm = step.session.counted(self._asked, keeps_texts=self._keeps_texts)
         async with lm.stream(step.request(), tools=self._declarations(step.tools), schema=schema) as chunks:
             while arrived := await chunks.arrived():
+                if self._watch is not None:
+                    self._watch.output()
                 for chunk in arrived:
                     delta = chunk.delta
                     if delta.text:

@@ -17,7 +17,7 @@ from langfx_web.errors import GateDeclinedError, GateTimeoutError, GateUnsupport
 from langfx_web.events import GateClosed
 from langfx_web.masking import masked
 from langfx_web.schemas import Schema
-from langfx_web.tools import Registry
+from langfx_web.tools import Observation, Registry, unseen
 from langfx_web.usage import Usage, total
 
 
@@ -41,11 +41,13 @@ class Run:
         answers: Answers | None,
         limit: TimeLimit,
         clock: Clock,
+        observation: Callable[[str], Observation] = unseen,
     ) -> None:
         self.place = place
         self.recorder = recorder
         self.clock = clock
         self.limit = limit
+        self.observation = observation
         self.checksums: Counter[str] = Counter()
         self.usages: list[Usage | None] = []
         self.stash = Registry()

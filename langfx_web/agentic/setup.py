@@ -11,6 +11,7 @@ from langfx_web.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from langfx_web.agentic.output import Output
+    from langfx_web.observation import Observer
 
 
 class AgentSetup(Protocol):
@@ -43,6 +44,10 @@ class AgentSetup(Protocol):
     @property
     def output(self) -> Output | None:
         """The kind of value that a run ends with; None is text."""
+
+    @property
+    def observer(self) -> Observer | None:
+        """Who is told what happens in a run; None for nobody."""
 
     @property
     def models(self) -> Models:

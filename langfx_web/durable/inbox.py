@@ -117,8 +117,10 @@ class Inbox:
             barrier=True,
         )
         receipt = await append(self._store, self._id, batch, clock=self._clock)
-        written = [Applied(seq=receipt.head.seq, record=input, size=len(data))]
-        self._replica.stored(written if receipt.existing is None else (), receipt.head)
+        if receipt.existing is None:
+            self._replica.stored([Applied(seq=receipt.head.seq, record=input, size=len(data))], receipt.head)
+        else:
+            self._replica.saw(receipt.head)
         return receipt
 
     async def _outcome(self, message_id: str) -> Outcome | None:

@@ -6,10 +6,11 @@ import asyncio
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langfx_web.agentic import AgentSetup
 from langfx_web.clock import Clock
+from langfx_web.deferred import later
 from langfx_web.durable.inbox import Inbox
 from langfx_web.durable.journal import Applied, Journal
 from langfx_web.durable.lines import count
@@ -26,6 +27,11 @@ from langfx_web.durable.wake import Wake
 from langfx_web.errors import FencedError, LangfxError, SessionClosedError, StoreError
 from langfx_web.messages import AIMessage
 from langfx_web.stores.base import Head, Hold, Store, Unique
+
+if TYPE_CHECKING:
+    from langfx_web.durable import observed_journal
+else:
+    observed_journal = later("langfx_web.durable.observed_journal")
 
 MAX_CONVERSATION = 20 * 1024 * 1024
 """Bytes of records at which a running turn is ended."""
@@ -51,7 +57,10 @@ class Runner:
         self.store = store
         self.clock = clock
         self.worker = new_id("wkr_")
-        self.replica = Replica(store, session_id, is_new=is_new)
+        self._watch = None
+        if agent.observer is not None:
+            self._watch = observed_journal.ObservedJournal(agent.observer, session_id, clock)
+        self.replica = Replica(store, session_id, is_new=is_new, watch=self._watch)
         self.gates = gates_of(store, session_id, clock)
         self._agent = agent
         self._new_id = new_id
@@ -99,6 +108,8 @@ class Runner:
 
     def failed(self, error: LangfxError) -> None:
         """Our journal can store nothing more: nothing more may be asked or run."""
+        if self._watch is not None:
+            self._watch.failed(error)
         self._outcomes.clear()
         if self._run is not None:
             self._run.stop()

@@ -14,6 +14,7 @@ from langfx_web.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from langfx_web.agentic.output import Output
+    from langfx_web.observation import Observer
 
 ATTEMPTS = 2
 """Attempts at one request of a turn, where the model does not say; the second only if nothing was shown."""
@@ -30,6 +31,7 @@ class TurnSetup:
     limits: Limits
     hooks: Hooks
     output: Output | None = None
+    observer: Observer | None = None
     models: Models = field(default_factory=dict)
 
 
@@ -49,6 +51,7 @@ def turn_setup(agent: AgentSetup, settings: Settings) -> TurnSetup:
         limits=of_a_turn(agent.limits),
         hooks=agent.hooks,
         output=agent.output,
+        observer=agent.observer,
     )
 
 

@@ -106,22 +106,21 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTurnStart(Observed):
-    """A run of a turn begins; `resumed` if an earlier run of it came to no end. Content: `input`, the prompt."""
+    """A run of a turn begins. Content: `input`, the prompt."""
 
     type: ClassVar[Literal["turn.start"]] = "turn.start"
     agent: str
     provider: str
     model: str
-    resumed: bool = False
     input: ObservedMessage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTurnEnd(Observed):
-    """A run of a turn is over; `stop_reason` None is a turn that goes on elsewhere. Content: `output`, the answer."""
+    """A run of a turn is over. Content: `output`, the answer, and `error_message`."""
 
     type: ClassVar[Literal["turn.end"]] = "turn.end"
-    stop_reason: str | None
+    stop_reason: str
     usage: Usage | None = None
     error_code: str | None = None
     error_message: str | None = None
@@ -146,7 +145,7 @@ class ObservedStepEnd(Observed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedModelRequest(Observed):
-    """A model is asked; `options` are those that are set and are numbers or words.
+    """A model is asked; what is tried again is still the same request. `options` are those that are set.
 
     Content: `messages` (the newest of them), `instructions`, `tools`.
     """
@@ -209,7 +208,7 @@ class ObservedToolStart(Observed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedToolEnd(Observed):
-    """A tool that began has run, or failed. Content: `result`, what the model is told."""
+    """A tool that began has run, failed or was interrupted. Content: `result`, what the model is told."""
 
     type: ClassVar[Literal["tool.end"]] = "tool.end"
     step: int
@@ -238,7 +237,10 @@ class ObservedToolResult(Observed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedWaitStart(Observed):
-    """A person is asked; `kind` is `gate`, or `app` where the application asks by its own means. Content: `request`."""
+    """A person is asked. Content: `request`.
+
+    `kind` is `approval` or `question` for a gate of ours, `app` where the application asks by its own means.
+    """
 
     type: ClassVar[Literal["wait.start"]] = "wait.start"
     wait_id: str
@@ -251,7 +253,7 @@ class ObservedWaitStart(Observed):
 class ObservedWaitEnd(Observed):
     """The question is settled: `outcome` is `answered`, `declined`, `timeout`, `cancelled` or `failed`.
 
-    Content: `answer`, as JSON text.
+    Content: `answer`, as JSON text, to a question of the application's own.
     """
 
     type: ClassVar[Literal["wait.end"]] = "wait.end"

@@ -52,9 +52,9 @@ class Observer:
     def tell(self, event: ObservedEvent) -> None:
         """Hand an event on; nothing comes out, whatever its receiver does."""
         if len(self._unfinished) < MOST_UNFINISHED:
-            self._call(self._on_event, event, failed=self._failed)
+            self._call(self._on_event, event, failed=self.failed)
         else:
-            self._failed(LangfxError("on_event is too far behind: an event was left out", code="observer_behind"))
+            self.failed(LangfxError("on_event is too far behind: an event was left out", code="observer_behind"))
 
     def child(self, parent: ParentCall) -> Observer:
         """An observer that tells the same receiver of the agents that run inside a tool call."""
@@ -63,7 +63,8 @@ class Observer:
         child._unfinished = self._unfinished
         return child
 
-    def _failed(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
+        """Hand on what went wrong in telling; nothing comes of that either."""
         if self._on_error is not None:
             self._call(self._on_error, error, failed=_ignored)
 

@@ -92,7 +92,6 @@ class Spans:
                 "gen_ai.request.model": event.model,
                 "gen_ai.input.messages": None if event.input is None else input_messages([event.input]),
                 "langfx.turn.id": event.turn_id,
-                "langfx.turn.resumed": event.resumed or None,
                 "langfx.run.id": run_id,
             }
         )

@@ -6,6 +6,7 @@ May import layers 0 to 3. Read `tool.py` first; what a tool needs of the world i
 from langfx_web.tools.checksum import call_checksum, canonical_json, checksum
 from langfx_web.tools.context import Asker, ToolContext
 from langfx_web.tools.function import tool
+from langfx_web.tools.observation import Observation, unseen
 from langfx_web.tools.outcome import ToolOutcome, run_call
 from langfx_web.tools.registry import MAX_TOOLS, ToolRegistry
 from langfx_web.tools.result import ToolResult
@@ -16,6 +17,7 @@ __all__ = [
     "MAX_TOOLS",
     "Approval",
     "Asker",
+    "Observation",
     "PreparedCall",
     "Registry",
     "Tool",
@@ -28,4 +30,5 @@ __all__ = [
     "checksum",
     "run_call",
     "tool",
+    "unseen",
 ]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from langfx_web.errors import GateUnsupportedError
 from langfx_web.messages import ToolCall
+from langfx_web.tools.observation import UNSEEN, Observation
 from langfx_web.tools.values import Registry
 
 
@@ -25,7 +26,8 @@ class ToolContext:
     `execution_id` is the same for every run of this call: hand it to a service as its idempotency key. `rerun` is True
     where an earlier run may have taken effect. `context` is the tool's own copy of the conversation's JSON context,
     `session` the scope of the run, for queries and actions, `meta` what the tool's author says of it. `asker` is how
-    `ask` reaches a person.
+    `ask` reaches a person. `observation` shows the agent's observer whom the tool asks by the app's own means, and
+    which agents it runs.
     """
 
     call: ToolCall
@@ -38,6 +40,7 @@ class ToolContext:
     session: Any = field(default=None, repr=False)
     meta: Registry = field(default_factory=lambda: Registry(read_only=True))
     asker: Asker | None = field(default=None, repr=False, compare=False)
+    observation: Observation = field(default=UNSEEN, repr=False, compare=False)
 
     async def ask(self, reason: str, *, payload: Any = None, schema: Any = bool, timeout: float | None = None) -> Any:
         """Ask a person, and wait for a value of the type `schema`, at most `timeout` seconds.

@@ -144,4 +144,3 @@ def test_a_key_is_kept_nowhere_and_a_reload_forgets_it(demo: Demo, models: Serve
     dialog = open_dialog(page, "Gemini")
     expect(dialog.get_by_label("API key")).to_have_attribute("placeholder", "AIza…")
     expect(dialog.get_by_label("API key")).to_have_value("")
-

@@ -139,7 +139,7 @@ def test_captured_content_has_the_forms_of_the_conventions() -> None:
 def test_questions_and_refused_calls_are_moments_of_a_span() -> None:
     """A question belongs to the call that asks it; a call that was not run has no span, and is not forgotten."""
     _, tool, _, agent = finished(*told(content=True))
-    asked = {"langfx.wait.id": "exe_1:1", "langfx.wait.kind": "gate"}
+    asked = {"langfx.wait.id": "exe_1:1", "langfx.wait.kind": "question"}
     assert [(event.name, event.attributes) for event in tool.events] == [
         ("langfx.wait.start", asked | {"langfx.wait.request": "May I?"}),
         ("langfx.wait.end", asked | {"langfx.wait.outcome": "answered", "langfx.wait.answer": "true"}),

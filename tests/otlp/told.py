@@ -115,10 +115,10 @@ def _events() -> Iterator[tuple[Any, dict[str, Any]]]:
         {**REFUSED, "step": step, "is_error": True, "error_code": "tool_not_found", "result": "No."},
     )
     yield ObservedToolStart, {**CALL, "step": step, "checksum": "ab", "rerun": True, "arguments": '{"id":"7"}'}
-    yield ObservedWaitStart, {"wait_id": "exe_1:1", "kind": "gate", "execution_id": "exe_1", "request": "May I?"}
+    yield ObservedWaitStart, {"wait_id": "exe_1:1", "kind": "question", "execution_id": "exe_1", "request": "May I?"}
     yield (
         ObservedWaitEnd,
-        {"wait_id": "exe_1:1", "kind": "gate", "outcome": "answered", "execution_id": "exe_1", "answer": "true"},
+        {"wait_id": "exe_1:1", "kind": "question", "outcome": "answered", "execution_id": "exe_1", "answer": "true"},
     )
     yield ObservedToolEnd, {**CALL, "step": step, "is_error": False, "duration_ms": 300, "result": "On its way."}
     yield ObservedToolResult, {**CALL, "step": step, "is_error": False, "result": "On its way."}
