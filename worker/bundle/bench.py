@@ -80,6 +80,8 @@ def _prepare(place: Place, pins: Pins, cache: Cache, chosen: set[str], *, folder
         unpack(cache.get(pins.npm["typescript"]), typescript(place))
     if "host" in chosen:
         variables["LANGFX_OTLP"] = str(environment(place, pins, "env-otlp"))
+    if "host" in chosen and long:
+        variables["LANGFX_SDKS"] = str(environment(place, pins, "env-sdks"))
     if "browser" in chosen:
         packages = installed(place.root / "tests" / "browser" / "npm", place.made / "env-npm")
         variables["LANGFX_NODE_MODULES"] = str(packages)
