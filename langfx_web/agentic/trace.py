@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from langfx_web.deferred import later
@@ -22,6 +23,7 @@ else:
     values = later("langfx_web.events.trace")
 
 _numbers = count(1)
+_MODALITIES = attrgetter("modalities")
 
 
 class OpenNode:
@@ -75,7 +77,8 @@ class OpenNode:
 
     def asked(self, request: Sequence[Message]) -> None:
         """Keep what was asked, media without their bytes."""
-        self.request = tuple(map(without_bytes, request))
+        has_media = any(map(_MODALITIES, request))
+        self.request = tuple(map(without_bytes, request) if has_media else request)
 
     def answered(self, response: AIMessage) -> None:
         """Keep an answer, without what was made of it."""

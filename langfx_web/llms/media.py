@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TypeAlias
 
 from langfx_web.errors import ImageError, InvalidValueError, UnsupportedCapabilityError
@@ -19,6 +20,7 @@ MAX_FILE = 20 * 1024 * 1024
 Lacks: TypeAlias = Callable[[Modality], str | None]
 """What a model would need to be shown a part, and does not have; None where it can be shown."""
 
+_MODALITIES = attrgetter("modalities")
 _CAPABILITIES: Mapping[str, str] = {"image": "images", "audio": "audio", "video": "video", "pdf": "pdf"}
 
 
@@ -35,7 +37,7 @@ def shown(request: ModelRequest, lacks: Lacks) -> ModelRequest:
     another part that is too large. Elsewhere, and where an application keeps the original under a `source_ref`, a line
     of text tells the model what was there. What a model made itself is left as it is.
     """
-    if not any(message.modalities for message in request.messages):
+    if not any(map(_MODALITIES, request.messages)):
         return request
     return replace(request, messages=tuple(_shown(request.messages, lacks)))
 

@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from langfx_web.errors import InvalidArgumentError, LMInputError, UnsupportedCapabilityError
 from langfx_web.llms import kinds
 from langfx_web.llms.sampling import SamplingOptions
-from langfx_web.messages import AIMessage, ComplexMessage, Message, Part, ToolChoice, ToolDeclaration, ToolMessage
+from langfx_web.messages import (
+    AIMessage,
+    ComplexMessage,
+    Message,
+    Part,
+    SystemMessage,
+    ToolChoice,
+    ToolDeclaration,
+    ToolMessage,
+    UserMessage,
+)
 
 Prompt: TypeAlias = str | Message | Part | Sequence[Any]
 """A str (literal text), a message, a transcript, or a sequence of messages or of parts."""
 
 THOUGHTS_DROPPED = "thoughts_dropped"
 """In a message's metadata: the provider took the conversation only without some of its thoughts."""
+
+# Each request looks through the whole conversation: what is true of nearly all messages is asked of them in C.
+_SAID = frozenset({SystemMessage, UserMessage, AIMessage, ToolMessage})
+_METADATA = attrgetter("metadata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +99,15 @@ class ModelRequest:
 
 def transcript(prompt: Prompt) -> tuple[Message, ...]:
     """The messages of a prompt in any of its forms."""
+    if isinstance(prompt, (list, tuple)) and prompt and set(map(type, prompt)) <= _SAID:
+        return tuple(prompt)
     message = Message.of(prompt)
     return message.messages if isinstance(message, ComplexMessage) else (message,)
 
 
 def thoughts_were_dropped(messages: Sequence[Message]) -> bool:
     """Whether this conversation was once taken only without some of its thoughts."""
-    return any(message.metadata.get(THOUGHTS_DROPPED) is True for message in messages)
+    return any(metadata.get(THOUGHTS_DROPPED) is True for metadata in filter(None, map(_METADATA, messages)))
 
 
 def check(request: ModelRequest, capabilities: Capabilities) -> None:
@@ -117,7 +134,8 @@ def check_order(messages: Sequence[Message]) -> None:
             continue
         if open_calls:
             raise LMInputError(f"{_named(open_calls)} without a result before message {place} ({message.role})")
-        open_calls = {call.id: call.name for call in message.tool_calls}
+        if message.tool_calls:
+            open_calls = {call.id: call.name for call in message.tool_calls}
     if open_calls:
         raise LMInputError(f"{_named(open_calls)} without a result at the end of the conversation")
     if not any(message.role != "system" for message in messages):

@@ -25,12 +25,16 @@ class Message:
     `invalid_message` names a part that the role cannot say, and metadata that is no JSON.
     """
 
-    __slots__ = ("id", "metadata", "parts", "result", "source")
+    __slots__ = ("id", "metadata", "modalities", "parts", "result", "source", "tool_calls")
 
     role: ClassVar[str] = ""
     allowed: ClassVar[tuple[type, ...]] = (Text,)
 
     parts: tuple[Part, ...]
+    modalities: tuple[Modality, ...]
+    """The media, in order."""
+    tool_calls: tuple[ToolCall, ...]
+    """The tool calls, in order."""
     metadata: Mapping[str, Any]
     id: str | None
     result: Any
@@ -45,11 +49,18 @@ class Message:
         id: str | None = None,
     ) -> None:
         put = object.__setattr__
-        put(self, "parts", tuple(map(self._part, content)))
+        self._put_parts(tuple(map(self._part, content)))
         put(self, "metadata", _metadata(metadata) if metadata else NOTHING)
         put(self, "source", source)
         put(self, "result", result)
         put(self, "id", id)
+
+    def _put_parts(self, parts: tuple[Part, ...]) -> None:
+        # Long conversations are looked through for both before each request.
+        put = object.__setattr__
+        put(self, "parts", parts)
+        put(self, "modalities", tuple([part for part in parts if isinstance(part, Modality)]))
+        put(self, "tool_calls", tuple([part for part in parts if isinstance(part, ToolCall)]))
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
@@ -72,19 +83,9 @@ class Message:
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
-    def modalities(self) -> tuple[Modality, ...]:
-        """The media, in order."""
-        return tuple(part for part in self.parts if isinstance(part, Modality))
-
-    @property
     def thoughts(self) -> tuple[Thought, ...]:
         """The reasoning parts, in order."""
         return tuple(part for part in self.parts if isinstance(part, Thought))
-
-    @property
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
     def replace(self, **changes: Any) -> Self:
         """A copy in which the named fields are changed; `parts` takes a sequence of parts."""
@@ -213,7 +214,8 @@ class ComplexMessage(Message):
     def __init__(self, *messages: Message, metadata: Mapping[str, Any] | None = None, **fields: Any) -> None:
         super().__init__(metadata=metadata, **fields)
         flat = tuple(_flatten(messages))
-        self._set(messages=flat, parts=tuple(part for message in flat for part in message.parts))
+        self._set(messages=flat)
+        self._put_parts(tuple(part for message in flat for part in message.parts))
 
     @property
     def text(self) -> str:

@@ -86,11 +86,15 @@ class ScriptedModel(LanguageModel):
     def _answer(self, request: ModelRequest) -> Answer:
         """What to say to this request."""
 
-    async def _stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
+    async def _stream(self, request: ModelRequest) -> AsyncIterator[Delta | Sequence[Delta]]:
         self.requests.append(request)
         message = await self._message(request)
+        deltas = _deltas(message, self._chunk_size, message.usage or self._usage)
+        if self._chunk_size is None and not self._delay and self._fail_after is None:
+            yield list(deltas)
+            return
         shown = 0
-        for delta in _deltas(message, self._chunk_size, message.usage or self._usage):
+        for delta in deltas:
             if self._fail_after is not None and (shown == self._fail_after[0] or isinstance(delta, Finish)):
                 raise _anew(self._fail_after[1])
             if self._delay and isinstance(delta, (TextPiece, ThoughtPiece, CallText)):
