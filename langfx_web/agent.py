@@ -274,9 +274,11 @@ class Agent(Action):
             timeout=timeout,
         )
 
-    async def _asked(self, session: Session | None, prompt: str, answers: Answers | None) -> Any:
-        message = await super().invoke(session, lm=self._lm, prompt=prompt, entry=_Entry(answers=answers))
-        return self._value(message)
+    async def _asked(
+        self, session: Session | None, prompt: str, answers: Answers | None, observer: Observer | None
+    ) -> Any:
+        entry = _Entry(answers=answers, observer=observer)
+        return self._value(await super().invoke(session, lm=self._lm, prompt=prompt, entry=entry))
 
     def _value(self, message: AIMessage) -> Any:
         return message.text if self._output is None or self._output.schema.is_text else message.result
@@ -285,7 +287,7 @@ class Agent(Action):
         """The run behind `invoke` and `stream`."""
         entry: _Entry = inputs["entry"]
         entry.loop = Loop(
-            self,
+            self._seen_from(entry.observer),
             [Message.of(inputs["prompt"])],
             session=session,
             lm=session.lm or self._lm,
@@ -296,6 +298,12 @@ class Agent(Action):
             answers=entry.answers,
         )
         return _answer(await entry.loop.run())
+
+    def _seen_from(self, call: Observer | None) -> Agent:
+        """This agent inside a call of another: its own observer, else that one's, is told which call it is."""
+        if call is None or call.parent is None:
+            return self
+        return self._copy(_observer=call if self._observer is None else self._observer.child(call.parent))
 
     def session(
         self,
@@ -328,10 +336,14 @@ class Agent(Action):
 
 @dataclass(slots=True, kw_only=True)
 class _Entry:
-    """How a run was entered: who hears of its events, who answers its questions; and the run itself once it began."""
+    """How a run was entered, and the run itself once it began.
+
+    Who hears of its events, who answers its questions, and who watches the call that it is made in.
+    """
 
     recorder: Recorder = field(default_factory=NullRecorder)
     answers: Answers | None = None
+    observer: Observer | None = None
     loop: Loop | None = None
 
     @property

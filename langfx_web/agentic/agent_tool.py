@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langfx_web.agentic.batch import CallAsker
 from langfx_web.agentic.gates import Answers
@@ -13,8 +13,11 @@ from langfx_web.agentic.setup import AgentSetup
 from langfx_web.json_text import dumps
 from langfx_web.tools import Tool, ToolContext
 
-Asked: TypeAlias = Callable[[Session | None, str, Answers | None], Awaitable[Any]]
-"""One run of an agent in a session, with a prompt and somebody to answer its questions; gives its text or value."""
+if TYPE_CHECKING:
+    from langfx_web.observation import Observer
+
+Asked: TypeAlias = "Callable[[Session | None, str, Answers | None, Observer | None], Awaitable[Any]]"
+"""One run of an agent in a session: a prompt, who answers its questions, who watches the call; gives text or value."""
 
 PROMPT = {
     "type": "object",
@@ -46,7 +49,7 @@ def agent_tool(
     async def ask(arguments: Any, context: ToolContext) -> Any:
         prompt = arguments["prompt"] if input is None else dumps(context.call.args)
         answers = context.asker if isinstance(context.asker, CallAsker) else None
-        return await asked(context.session, prompt, answers)
+        return await asked(context.session, prompt, answers, context.observation.child())
 
     output = agent.output
     return Tool(

@@ -35,15 +35,10 @@ from langfx_web.observation import (
 )
 from langfx_web.testing import Echo, StaticResponse, StaticSequence
 from langfx_web.usage import Usage
+from tests.agentic.trial import calls, double, loop_of
 
 COST = Usage(input_tokens=2, output_tokens=1, total_tokens=3)
 SECRET = "the user's own words"
-
-
-@tool(idempotent=True)
-def double(n: int) -> int:
-    """Double a number."""
-    return n * 2
 
 
 @tool(idempotent=True)
@@ -67,12 +62,6 @@ class Heard(list[Any]):
     def types(self) -> list[str]:
         """What they are called."""
         return [event.type for event in self]
-
-
-def calls(*given: tuple[str, dict[str, Any]], text: str = "", **fields: Any) -> AIMessage:
-    """An answer that asks for tools."""
-    parts = [ToolCall(f"c{index}", name, args) for index, (name, args) in enumerate(given, 1)]
-    return AIMessage(*([text] if text else []), *parts, **fields)
 
 
 def watched(lm: LanguageModel | list[Any], *tools: Any, content: bool = False, **options: Any) -> tuple[Agent, Heard]:
@@ -322,18 +311,34 @@ async def test_models_that_hooks_and_tools_ask_are_not_the_runs_requests() -> No
 async def test_questions_to_a_person_are_told_with_their_call() -> None:
     """Our gates: what kind, of which call, how they ended; words only where they are captured."""
 
+    @tool(idempotent=True, approval=True)
+    async def pay(context: ToolContext) -> str:
+        """Pay."""
+        return str(await context.ask("Which card?", schema=str))
+
     async def allow(call: ToolCall, step: Any) -> bool:
         return bool(await step.ask("Really?"))
 
-    async def on_gate(gate: Gate) -> bool:
-        return True
+    async def on_gate(gate: Gate) -> Any:
+        return "blue" if gate.reason == "Which card?" else True
 
-    some, heard = watched([calls(("double", {"n": 2})), "four"], allow_tool=allow, content=True)
+    some, heard = watched([calls(("pay", {})), "paid"], pay, allow_tool=allow, content=True)
     await some.invoke(prompt="go", on_gate=on_gate)
-    (asked,), (settled,) = heard.of(ObservedWaitStart), heard.of(ObservedWaitEnd)
-    assert (asked.kind, asked.request, asked.execution_id) == ("question", "Really?", None)
-    assert (settled.wait_id, settled.kind, settled.outcome) == (asked.wait_id, "question", "answered")
-    assert heard.types.index("wait.end") < heard.types.index("tool.start")
+    asked, settled = heard.of(ObservedWaitStart), heard.of(ObservedWaitEnd)
+    (ran,) = heard.of(ObservedToolStart)
+    assert [(event.kind, event.execution_id, event.request) for event in asked] == [
+        ("question", None, "Really?"),
+        ("approval", ran.execution_id, "May the tool pay run?"),
+        ("question", ran.execution_id, "Which card?"),
+    ]
+    assert [(event.wait_id, event.kind, event.outcome) for event in settled] == [
+        (event.wait_id, event.kind, "answered") for event in asked
+    ]
+    assert [heard.types.index("tool.start") > place for place, event in enumerate(heard) if event in asked] == [
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("is_watched", [True, False])
@@ -420,6 +425,56 @@ async def test_an_agent_inside_a_tool_names_its_parent(is_watched: bool) -> None
     parent = ParentCall(session_id=None, turn_id=outer.turn_id, run_id=outer.run_id, execution_id=ran.execution_id)
     assert [event.parent for event in heard if event.run_id == inner.run_id] == [parent] * 7
     assert {event.parent for event in heard if event.run_id == outer.run_id} == {None}
+
+
+async def test_an_agent_as_a_tool_is_watched_as_part_of_its_call() -> None:
+    """By the outer agent's observer, or by its own where it has one; either is told which call it is."""
+    own = Heard()
+    plain = Agent(lm=Echo("inner: "), name="plain")
+    watching = Agent(lm=Echo("inner: "), name="watching", observer=own.observer())
+    asked = calls(("plain", {"prompt": "go"}), ("watching", {"prompt": "go"}))
+    some, heard = watched([asked, "so"], plain.as_tool(), watching.as_tool())
+    assert await some.invoke(prompt="go") == "so"
+    outer, inner = heard.of(ObservedTurnStart)
+    (apart,) = own.of(ObservedTurnStart)
+    assert (outer.agent, inner.agent, apart.agent) == ("math", "plain", "watching")
+    ran = {event.name: event.execution_id for event in heard.of(ObservedToolStart)}
+    assert [(event.parent.run_id, event.parent.execution_id) for event in (inner, apart)] == [
+        (outer.run_id, ran["plain"]),
+        (outer.run_id, ran["watching"]),
+    ]
+    assert await watching.invoke(prompt="go") == "inner: go"
+    assert own.of(ObservedTurnStart)[1].parent is None
+
+
+async def test_a_cut_reply_is_a_cancelled_request() -> None:
+    """What the user says meanwhile ends the request, and the next one belongs to another step."""
+    heard = Heard()
+    pieces: list[Any] = []
+
+    async def slowly(request: Any) -> str:
+        if not pieces:
+            pieces.append(loop)
+            loop.interrupt()
+            await asyncio.sleep(60)
+        return "So be it."
+
+    loop = loop_of(Agent(lm=StaticResponse(slowly), observer=heard.observer()))
+    await loop.run()
+    assert heard.types == [
+        "turn.start",
+        "step.start",
+        "model.request",
+        "model.end",
+        "step.end",
+        "step.start",
+        "model.request",
+        "model.first_output",
+        "model.end",
+        "step.end",
+        "turn.end",
+    ]
+    assert [event.error_code for event in heard.of(ObservedModelEnd)] == ["cancelled", None]
 
 
 async def test_streams_are_told_like_invocations() -> None:
