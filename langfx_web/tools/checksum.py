@@ -7,6 +7,7 @@ them; integers beyond 2^53 keep all digits.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from types import NoneType
