@@ -180,6 +180,22 @@ PROVIDERS = {
     64: "importing models does nothing else",
 }
 
+CONTEXT = {
+    13: "what is no tool is refused where it is declared",
+    14: "facts of a tool are read by path, and read-only",
+    15: "what is told of a tool, which arguments fit, and which calls are equal",
+    16: "a list that was sent as text is one",
+    17: "each call is heard of before and after",
+    18: "cancellation passes, a tool's own is its failure, and time passes once",
+    19: "a bad call stops no good one",
+    20: "a stored conversation knows whether its tools may run twice",
+    21: "names of tools are taken once",
+    22: "merging asks the later tool",
+    38: "a hook may change one request, stop the turn, or end it by failing",
+    39: "a call that needs approval waits for a person",
+    41: "a question ends with its turn, and needs somebody to ask",
+}
+
 
 def test_every_promise_of_the_platform_has_a_test() -> None:
     """A row without a test is a promise that nobody keeps."""
@@ -200,6 +216,13 @@ def test_every_promise_of_the_four_wires_has_a_test() -> None:
     named = _numbers(r"def test_\w*providers_(\d\d)_", "*.py")
     missing = {number: promise for number, promise in PROVIDERS.items() if number not in named}
     assert (missing, named - PROVIDERS.keys()) == ({}, set())
+
+
+def test_every_promise_of_what_models_are_given_has_a_test() -> None:
+    """The same of tools, hooks and questions."""
+    named = _numbers(r"def test_(?:\w+_)?context_(\d\d)_", "*.py")
+    missing = {number: promise for number, promise in CONTEXT.items() if number not in named}
+    assert (missing, named - CONTEXT.keys()) == ({}, set())
 
 
 def _numbers(pattern: str, files: str) -> set[int]:

@@ -60,7 +60,7 @@ def test_an_unknown_option_is_a_type_error() -> None:
         lf.Agent(lm=Echo(), temperature=1)
 
 
-def test_a_session_needs_to_know_the_promises_of_its_tools() -> None:
+def test_context_20_a_session_needs_to_know_the_promises_of_its_tools() -> None:
     """The one-shot run reads unset as not idempotent; a stored conversation asks."""
     agent = lf.Agent(lm=Echo(), tools=[undecided])
     with pytest.raises(InvalidValueError) as caught:

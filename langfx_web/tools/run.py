@@ -39,7 +39,8 @@ async def _waited(value: Awaitable[Any], tool: str, timeout: float | None) -> An
         raise
     if not done:
         await _stopped(task)
-        raise ToolTimeoutError(f"the tool did not finish within {timeout:g} s", tool=tool)
+        message = f"the tool did not finish within {timeout:g} s; what it was to do may have been done"
+        raise ToolTimeoutError(message, tool=tool)
     try:
         result, left = task.result()
     except _FAILURES as error:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from json import JSONDecodeError
 from typing import Any, TypeAlias
 
 from langfx_web.errors import InvalidValueError, JSONTextError, SchemaError, SchemaMismatchError, ToolArgumentError
@@ -199,7 +200,7 @@ class Tool:
         return ToolCall(f"call_{os.urandom(8).hex()}", self._name, args or {})
 
     def _refusal(self, problems: Sequence[Mapping[str, Any]]) -> ToolArgumentError:
-        lines = [f"{'.'.join(map(str, item['path'])) or 'arguments'}: {item['message']}" for item in problems]
+        lines = [": ".join(filter(None, [".".join(map(str, item["path"])), item["message"]])) for item in problems]
         if len(lines) > MAX_PROBLEMS:
             lines[MAX_PROBLEMS - 1 :] = [f"and {len(lines) - MAX_PROBLEMS + 1} more"]
         text = "\n".join(lines)[:MAX_PROBLEM_TEXT]
@@ -262,9 +263,10 @@ _NO_OBJECT = {"type": "dict_type", "path": [], "message": "The arguments are not
 
 
 def _unreadable(text: str) -> Mapping[str, Any]:
-    """What is wrong with a text that gave no arguments."""
+    """What is wrong with a text that gave no arguments, and where, without any of it."""
     try:
         loads(text)
-    except JSONTextError:
-        return {"type": "json_invalid", "path": [], "message": "The arguments are not JSON"}
+    except JSONTextError as error:
+        where = f": {error.__cause__}" if isinstance(error.__cause__, JSONDecodeError) else ""
+        return {"type": "json_invalid", "path": [], "message": f"The arguments are not JSON{where}"}
     return _NO_OBJECT

@@ -6,11 +6,14 @@ import dataclasses
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from langfx_web.errors import InvalidValueError, ToolArgumentError, ToolOutputError
+from langfx_web.errors import InvalidValueError, SchemaMismatchError, ToolArgumentError, ToolOutputError
 from langfx_web.messages import ToolCall
-from langfx_web.tools import Tool, ToolContext, ToolResult, tool
+from langfx_web.schemas.arguments import ArgumentsSchema
+from langfx_web.tools import Tool, ToolContext, ToolResult, call_checksum, canonical_json, tool
 
 
 class Order(BaseModel):
@@ -196,3 +199,140 @@ def test_a_tool_from_a_json_schema() -> None:
     assert page.prepare(call("show", n=1)).arguments == {"n": 1}
     with pytest.raises(ToolArgumentError):
         page.prepare(call("show", n="1"))
+
+
+QUESTIONS = {
+    "type": "object",
+    "required": ["questions", "code"],
+    "additionalProperties": False,
+    "properties": {
+        "questions": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
+        },
+        "filter": {"type": "object"},
+        "limit": {"type": "integer"},
+        "code": {"type": "string"},
+    },
+}
+
+
+class Question(BaseModel):
+    q: str
+
+
+@tool
+def typed_quiz(
+    questions: list[Question], code: str, filter: dict[str, str] | None = None, limit: int | None = None
+) -> str:
+    """Ask."""
+    return code
+
+
+QUIZ = [typed_quiz, Tool(name="quiz", description="Ask.", input=QUESTIONS, function=lambda given: given)]
+
+
+@pytest.mark.parametrize("quiz", QUIZ)
+def test_bug_025_context_16_a_list_that_was_sent_as_text(quiz: Tool) -> None:
+    """It is read, one level deep; a text that is wanted stays one; what cannot be read is wrong, not empty."""
+    given = {"questions": '[{"q": "a"}]', "filter": '{"lang": "de"}', "limit": 5, "code": "[1, 2]"}
+    wanted = {"questions": [{"q": "a"}], "filter": {"lang": "de"}, "limit": 5, "code": "[1, 2]"}
+    assert quiz.prepare(given).input == wanted
+    for bad in ('"[1]"', "[{oops", '"[]"', ""):
+        with pytest.raises(ToolArgumentError) as caught:
+            quiz.prepare({"questions": bad, "code": "x"})
+        (problem,) = caught.value.details["problems"]
+        assert (problem["type"], problem["path"]) == ("list_type", ["questions"])
+        assert "list" in problem["message"] or "array" in problem["message"]
+    with pytest.raises(ToolArgumentError) as caught:
+        quiz.prepare(ToolCall("c", quiz.name, None, raw_args='{"q"'))
+    assert caught.value.details["problems"][0]["type"] == "json_invalid"
+
+
+def test_bug_024_a_call_without_arguments() -> None:
+    """It is fine where there are none to give; a missing one is named."""
+
+    @tool
+    def now() -> str:
+        """Say the time."""
+        return "noon"
+
+    assert now.prepare().arguments == now.prepare({}).arguments == {}
+    with pytest.raises(ToolArgumentError, match=r"^id: "):
+        get_order.prepare({})
+
+
+def test_bug_030_a_bad_escape_is_pointed_at() -> None:
+    """The model is told the place, and nothing is mended."""
+    with pytest.raises(ToolArgumentError, match=r"^The arguments are not JSON: Invalid .escape: line 1 column 14"):
+        get_order.prepare(ToolCall("c", "get_order", None, raw_args='{"pattern": "\\d+", "dir": "C:\\data"}'))
+
+
+def test_what_a_model_is_told_of_bad_arguments_is_short() -> None:
+    """Ten lines at most, two thousand characters, and no value of an argument; the error itself has every problem."""
+
+    @tool
+    def many(values: list[int]) -> None:
+        """Many."""
+
+    with pytest.raises(ToolArgumentError) as caught:
+        many.prepare({"values": ["hunter2"] * 30})
+    lines = str(caught.value).splitlines()
+    assert (len(lines), lines[-1], len(caught.value.details["problems"])) == (10, "and 21 more", 30)
+    assert lines[0].startswith("values.0: ")
+    assert "hunter2" not in str(caught.value)
+    with pytest.raises(ToolArgumentError) as caught:
+        many.prepare({"x" * 9000: 1})
+    assert len(str(caught.value)) <= 2000
+
+
+@pytest.mark.parametrize("kind", ["typed", "whole", "document"])
+async def test_a_function_that_changes_its_arguments_changes_nothing_else(kind: str) -> None:
+    """Neither the call in the conversation nor what is recorded of it."""
+
+    def spoil(value: dict[str, Any]) -> str:
+        """Spoil it."""
+        value["list"].append(2)
+        value["more"] = 1
+        return "done"
+
+    given: Any = {"list": [1]}
+    made = {
+        "typed": tool(spoil),
+        "whole": tool(input=dict[str, Any])(spoil),
+        "document": tool(input={"type": "object"})(spoil),
+    }[kind]
+    call_ = ToolCall("c", "spoil", {"value": given} if kind == "typed" else given)
+    prepared = made.prepare(call_)
+    before = canonical_json(prepared.input)
+    assert await prepared.run() == "done"
+    assert canonical_json(prepared.input) == before
+    assert call_checksum(call_) == prepared.checksum
+    assert given == {"list": [1]}
+
+
+SCALARS: list[Any] = [int, str, bool, float, int | None, str | int, float | None, bool | str]
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 5), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=3)
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from("abcd"), st.tuples(st.sampled_from(SCALARS), st.one_of(st.just(...), VALUES)), max_size=4
+    ),
+    st.dictionaries(st.sampled_from("abcde"), VALUES, max_size=5),
+)
+def test_simple_arguments_take_no_other_way_than_all(members: dict[str, Any], given: dict[str, Any]) -> None:
+    """Scalars are taken without the detour that other arguments need, to the same end."""
+    schema = ArgumentsSchema("t", members)
+    fast, slow = outcome(schema.read_arguments, given), outcome(schema._read_any, given)
+    assert fast == slow
+    assert repr(fast) == repr(slow)
+
+
+def outcome(read: Any, given: dict[str, Any]) -> Any:
+    try:
+        return read(given)
+    except SchemaMismatchError as error:
+        return error.problems
