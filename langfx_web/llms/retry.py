@@ -65,10 +65,10 @@ def _header_wait(headers: Mapping[str, str], now: datetime) -> float | None:
         return float(number.group(1))
     try:
         date = parsedate_to_datetime(value)
-    except ValueError:
+        date = date if date.tzinfo else date.replace(tzinfo=UTC)
+        return max(0.0, (date - now).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - now).total_seconds())
 
 
 def _body_waits(body: Any, levels: int = 3) -> Iterator[float]:

@@ -16,7 +16,9 @@ from langfx_web.errors import LMError
 from langfx_web.llms import Credentials
 from langfx_web.testing.time import ManualClock
 from langfx_web.transport import HANG, MockResponse, MockTransport, Request, Response
+from langfx_web.transport.browser import BrowserTransport, JsException
 from tests.llms.messages_wire import HELLO, answered, ok, refused, sent, start, text
+from tests.transport.test_browser import FakeExchange
 
 BOUND = "messages.1.content.0: thinking block is bound to a different conversation"
 
@@ -317,3 +319,23 @@ async def test_one_network_chunk_costs_few_turns_of_the_loop() -> None:
     chunks = len(pieces)
     await lf.llms.Anthropic("m", transport=carry)("hi")
     assert turns <= 4 * (chunks + 1) + 4
+
+
+@pytest.mark.parametrize("shown", [(), (start() + text(0, "Part"),)], ids=["before a chunk", "after one"])
+async def test_bug_063_providers_06_somebody_elses_abort_is_a_lost_connection(shown: tuple[bytes, ...]) -> None:
+    """It is worth another try where nothing came, and keeps what came otherwise; it is no cancelled task."""
+    head = {"status": 200, "headers": [], "url": "https://api.anthropic.com/v1/messages"}
+    lost = JsException("AbortError: The user aborted a request.")
+    exchanges = [FakeExchange(head, *shown, lost), FakeExchange(head, HELLO)]
+    opened = iter(exchanges)
+    transport = BrowserTransport(lambda head, body: next(opened).open(head, body))
+    model = lf.llms.Anthropic("m", transport=transport, max_attempts=2, retry_interval=0)
+    if not shown:
+        assert (await model("hi")).text == "Hello"
+        model = model.with_options(max_attempts=1)
+        opened = iter([FakeExchange(head, lost)])
+    raised = await failure(model)
+    assert type(raised) is errors.LMConnectionError
+    assert (raised.code, raised.partial.text if shown else raised.partial) == ("connection", "Part" if shown else None)
+    assert raised.retryable
+    assert exchanges[1].opened_with is None or not shown

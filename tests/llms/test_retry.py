@@ -45,6 +45,7 @@ def asked(seconds: float | None) -> LMError:
         ({"retry-after-ms": "0", "retry-after": "1"}, 1),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "-5"}, None),
+        ({"retry-after": "Mon, 999999999991 Jan 2030 00:00:00 GMT"}, None),
         ({"retry-after": "86400"}, 86400),
         ({}, None),
     ],
