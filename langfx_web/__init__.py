@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from langfx_web import otlp, testing
     from langfx_web.agentic import Budget, Outcome
     from langfx_web.events import LogEntry, Progress, TraceNode, UsageSummary
-    from langfx_web.observation import Observer
+    from langfx_web.observation import ObservedEvent, Observer
     from langfx_web.protocols import ParseLimits, read_answer
     from langfx_web.queries import (
         MISSING,
@@ -75,6 +75,7 @@ __getattr__ = deferred(
         "LogEntry": "langfx_web.events",
         "Mapping": "langfx_web.queries",
         "MappingExample": "langfx_web.queries",
+        "ObservedEvent": "langfx_web.observation",
         "Observer": "langfx_web.observation",
         "Outcome": "langfx_web.agentic",
         "ParseLimits": "langfx_web.protocols",
@@ -127,6 +128,7 @@ __all__ = [
     "Mime",
     "Modality",
     "ModelSettings",
+    "ObservedEvent",
     "Observer",
     "Outcome",
     "ParseLimits",

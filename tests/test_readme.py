@@ -25,6 +25,7 @@ def block(language: str, part: str) -> str:
         ("shop_agent", "@lf.tool", "import agent"),
         ("orders", "class Item", "from orders"),
         ("compare", "class Compare", "from compare"),
+        ("tracing", "OTLPExporter(", "OTLPExporter("),
         ("alone", "lf.Template(", "lf.Template("),
         ("models", "lf.llms.OpenAIChat(", "lf.llms.OpenAIChat("),
     ],
