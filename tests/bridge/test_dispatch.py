@@ -193,6 +193,17 @@ async def test_bug_093_a_picture_that_is_none_is_not_stored(shop: FakePage, data
     assert (await shop.ask("session_messages", agent="echo", session="s-9"))["value"] == []
 
 
+async def test_a_page_switches_what_its_turns_ask_a_model_for(shop: FakePage) -> None:
+    """Settings as a plain object; what the model lacks ends the turn, and what is none is refused."""
+    prompt = {"agent": "echo", "session": "s-8", "input": "x"}
+    good = await shop.ask("session_prompt", **prompt, model={"id": "large", "effort": "low"})
+    assert good["value"]["stopReason"] == "end_turn"
+    lacking = await shop.ask("session_prompt", **prompt, model={"fast": True})
+    assert lacking["value"]["error"]["code"] == "model_unsupported_fast"
+    wrong = await shop.ask("session_prompt", **prompt, model={"speed": "fast"})
+    assert wrong["error"]["code"] == "invalid_argument"
+
+
 async def test_platform_23_the_end_of_an_unread_turn_is_told_at_once(shop: FakePage) -> None:
     """With the number of lines due; they follow as the page reads."""
     id_ = shop.command("session_prompt", agent="echo", session=None, input="x" * 600)
