@@ -209,7 +209,7 @@ USES: dict[str, tuple[Script, str]] = {
         lambda wire: [sends(*wire.begin(TEXT), 30.0)],
         "(async () => { for await (const _ of harness.langfx.stream('wires:texts', [wire, settings])) break; })()",
     ),
-    "cancelled": (lambda wire: [silent], "harness.langfx.call('wires:cancel', [wire, settings, 0.1])"),
+    "cancelled": (lambda wire: [silent], "harness.langfx.call('wires:give_up', [wire, settings])"),
 }
 """What the server does, and what the page does with it."""
 

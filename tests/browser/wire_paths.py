@@ -6,6 +6,7 @@ Every path makes its requests to all wires at the same time, and what comes of t
 import json
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from tests.browser.provider import Answer, drops, sends
@@ -79,50 +80,68 @@ def refuses(status: int, document: Any, headers: dict[str, str] | None = None) -
     return lambda exchange: exchange.respond(status, given, json.dumps(document))
 
 
-MOMENTS: dict[str, tuple[Script, float | None]] = {
-    "before-headers": (lambda wire: [silent], 0.5),
-    "in-the-body": (lambda wire: [sends(*wire.begin(TEXT), 30.0)], None),
-    "in-a-wait": (lambda wire: [refuses(503, {"error": {"message": "busy"}}), sends(*wire.turn())], 0.5),
+MOMENTS: dict[str, Script] = {
+    "before-headers": lambda wire: [silent],
+    "in-the-body": lambda wire: [sends(*wire.begin(TEXT), 30.0)],
+    "in-a-flood": lambda wire: [sends(*wire.begin(TEXT * 20_000), 30.0)],
+    "in-a-wait": lambda wire: [refuses(503, {"error": {"message": "busy"}}), sends(*wire.turn())],
 }
-"""What the server does, and seconds after which the request is cancelled; None is at its first text."""
+"""When requests are cancelled, and what makes the moment last; in a flood the reader is busy as well."""
 
-BY_THE_PAGE = """Promise.all(argument.map(async ([wire, settings, after]) => {
-  const controller = new AbortController();
-  const reason = new Error("enough");
-  let at;
-  const stop = () => {
-    at ??= Date.now() / 1000;
-    controller.abort(reason);
-  };
-  if (after !== null) setTimeout(stop, after * 1000);
-  const texts = harness.langfx.stream("wires:texts", [wire, settings], { signal: controller.signal });
-  try {
-    for await (const _ of texts) stop();
-    return { outcome: "an end" };
-  } catch (error) {
-    return { at, seconds: Date.now() / 1000 - at, outcome: error === reason ? "CancelledError" : String(error) };
-  }
-}))"""
-WAYS = {"page": BY_THE_PAGE, "task": "Promise.all(argument.map((asked) => harness.langfx.call('wires:cancel', asked)))"}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Scripts of the page that begin requests, count those that speak, and cancel all: when, and how each ends."""
+
+    begin: str
+    speaking: str
+    cancel: str
+
+
+WAYS = {
+    "page": Way(
+        begin="""void (harness.requests = argument.map((asked) => {
+          const controller = new AbortController();
+          const request = { controller, speaks: false };
+          const texts = harness.langfx.stream("wires:texts", asked, { signal: controller.signal });
+          request.end = (async () => {
+            for await (const _ of texts) request.speaks = true;
+            return "an end";
+          })().catch((error) => (error === controller.signal.reason ? "CancelledError" : String(error)));
+          return request;
+        }))""",
+        speaking="harness.requests.filter(({ speaks }) => speaks).length",
+        cancel="""(async () => {
+          const at = Date.now() / 1000;
+          for (const { controller } of harness.requests) controller.abort(new Error("enough"));
+          return { at, ends: await Promise.all(harness.requests.map(({ end }) => end)) };
+        })()""",
+    ),
+    "task": Way(
+        begin="harness.langfx.call('wires:begin', [argument])",
+        speaking="harness.langfx.call('wires:speaking')",
+        cancel="harness.langfx.call('wires:cancel')",
+    ),
+}
 
 
 def cancels(tab: Tab, providers: Services, way: str) -> None:
-    """From the page or in Python, before headers, in the body or between attempts: a second later nothing goes on."""
-    for moment, (script, _) in MOMENTS.items():
+    """By the page or in Python, at every moment: a second later nothing goes on."""
+    for moment, script in MOMENTS.items():
         play(providers, f"{way}-{moment}", script)
     cases = [(service, moment) for service in providers.values() for moment in MOMENTS]
-    patience = {"max_attempts": 3, "retry_interval": 1.0}
-    asked = [[s.name, {**s.settings(f"{way}-{moment}"), **patience}, MOMENTS[moment][1]] for s, moment in cases]
-    ends = tab.attempt(WAYS[way], asked)
-    cancelled = time.monotonic()
-    assert [end["outcome"] for end in ends] == ["CancelledError"] * len(cases)
-    assert max(end["seconds"] for end in ends) < 1
-    for (service, moment), end in zip(cases, ends, strict=True):
+    patience = {"max_attempts": 3, "retry_interval": 30}
+    settings = [{**service.settings(f"{way}-{moment}"), **patience} for service, moment in cases]
+    busy = [60 * (moment == "in-a-flood") for _, moment in cases]
+    tab.attempt(WAYS[way].begin, [[case[0].name, *rest] for case, *rest in zip(cases, settings, busy, strict=True)])
+    assert settled(lambda: all(len(service.posts(f"{way}-{moment}")) == 1 for service, moment in cases), 10)
+    assert all(service.posts(f"{way}-in-a-wait")[0].wait_ended(10) for service in providers.values())
+    assert settled(lambda: tab.attempt(WAYS[way].speaking) == 2 * len(providers), 10)
+    cancelled = tab.attempt(WAYS[way].cancel)
+    assert cancelled["ends"] == ["CancelledError"] * len(cases)
+    for service, moment in cases:
         (exchange,) = service.posts(f"{way}-{moment}")
-        assert went_away(exchange, end["at"]) == (moment != "in-a-wait")
-    # As long as the next attempt would have waited.
-    time.sleep(max(0.0, cancelled + 1 - time.monotonic()))
-    assert all(len(service.posts(f"{way}-{moment}")) == 1 for service, moment in cases)
+        assert went_away(exchange, cancelled["at"]) == (moment != "in-a-wait"), (service.name, moment)
 
 
 def settled(holds: Callable[[], bool], seconds: float = 3) -> bool:

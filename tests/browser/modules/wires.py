@@ -75,32 +75,55 @@ async def list_models(wire: str, settings: dict[str, Any]) -> list[str]:
     return [info.id for info in await model.list_models()]
 
 
-async def texts(wire: str, settings: dict[str, Any]) -> AsyncIterator[str]:
-    """The text of an answer as it comes."""
+async def texts(wire: str, settings: dict[str, Any], busy: float = 0) -> AsyncIterator[str]:
+    """The text of an answer as it comes, to a reader that has other things to do after each piece."""
     async for chunk in _stream(wire, settings):
         if chunk.delta.text:
             yield chunk.delta.text
+            await asyncio.sleep(busy)
 
 
-async def cancel(wire: str, settings: dict[str, Any], after: float | None) -> dict[str, Any]:
-    """How a request ends whose task is cancelled, `after` so many seconds or else soon after its first text.
+class Read:
+    """A request in a task of its own."""
 
-    Not at that very moment: over HTTP/1.1 Chromium may read a body on for five seconds that has just had something.
-    """
-    speaking = asyncio.Event()
+    def __init__(self, wire: str, settings: dict[str, Any], busy: float) -> None:
+        self.speaks = False
+        self.task = asyncio.create_task(self._read(wire, settings, busy))
 
-    async def read() -> None:
-        async for _ in texts(wire, settings):
-            speaking.set()
+    async def _read(self, wire: str, settings: dict[str, Any], busy: float) -> None:
+        async for _ in texts(wire, settings, busy):
+            self.speaks = True
 
-    task = asyncio.create_task(read())
-    if after is None:
-        await speaking.wait()
-    await asyncio.sleep(0.05 if after is None else after)
+
+begun: list[Read] = []
+
+
+def begin(asked: list[list[Any]]) -> None:
+    """Begin requests, in place of those before; each has the arguments of `texts`."""
+    begun[:] = [Read(wire, settings, busy) for wire, settings, busy in asked]
+
+
+def speaking() -> int:
+    """How many of them have said something."""
+    return sum(read.speaks for read in begun)
+
+
+async def cancel() -> dict[str, Any]:
+    """Cancel all of them: when that was, and how each ended."""
     at = time.time()
-    task.cancel()
-    (outcome,) = await asyncio.gather(task, return_exceptions=True)
-    return {"at": at, "seconds": time.time() - at, "outcome": type(outcome).__name__}
+    for read in begun:
+        read.task.cancel()
+    ends = await asyncio.gather(*(read.task for read in begun), return_exceptions=True)
+    begun.clear()
+    return {"at": at, "ends": [type(end).__name__ for end in ends]}
+
+
+async def give_up(wire: str, settings: dict[str, Any]) -> None:
+    """Begin a request, and cancel it a little later."""
+    read = Read(wire, settings, 0)
+    await asyncio.sleep(0.1)
+    read.task.cancel()
+    await asyncio.wait([read.task])
 
 
 WATCH = """{
