@@ -77,7 +77,8 @@ def test_each_wire_lists_its_models_and_answers(demo: Demo, models: Server, wire
         f"is {MODEL}, asked from this tab at 127.0.0.1:{models.port}"
     )
     demo.ask("hello")
-    expect(demo.page.locator(".entry.answer .text").last).to_have_text(f"Hello from {wire}")
+    demo.wait_for_end()
+    assert demo.last_answer == f"Hello from {wire}"
     assert sent_key(models.exchanges[-1]) == GOOD_KEY
     assert demo.console.complaints == []
 
@@ -88,7 +89,8 @@ def test_a_server_without_a_key_is_asked_without_one(demo: Demo) -> None:
     with wires_server(key=None) as local:
         choose_model(page, "OpenAI-compatible", base_url=f"{local.origin}/chat/v1", key="", model=MODEL)
         demo.ask("hello")
-        expect(page.locator(".entry.answer .text").last).to_have_text("Hello from openai_chat")
+        demo.wait_for_end()
+        assert demo.last_answer == "Hello from openai_chat"
         assert sent_key(local.exchanges[-1]) is None
     dialog = open_dialog(page, "OpenAI-compatible")
     dialog.get_by_label("Server", exact=True).select_option("Ollama")
@@ -117,6 +119,7 @@ def test_refusals_are_sentences_with_a_way_out(demo: Demo, models: Server, demo_
     dialog.get_by_role("button", name="Cancel").click()
     choose_model(demo.page, "OpenAI-compatible", base_url=root, key=GOOD_KEY, model="nobody")
     demo.ask("hello")
+    demo.wait_for_end()
     error = demo.page.locator(".entry.error").last
     expect(error.locator(".code")).to_have_text("model_not_found")
     expect(error.locator(".advice")).to_have_text("List the models and pick one, or look at how the name is written.")

@@ -102,6 +102,11 @@ test("a confirmed order outlives its worker", () => {
   assert.deepEqual([state.outcome, state.phase, state.status], ["confirmed", "failed", "Python is gone."]);
 });
 
+test("a stop that comes after the end changes nothing", () => {
+  const over = after({ type: "generation_complete", value: ORDER });
+  assert.equal(reduce(over, { type: "stopping" }), over);
+});
+
 test("the next note starts with an empty form", () => {
   const state = after({ type: "generation_complete", value: ORDER }, { type: "asked" });
   assert.deepEqual([state.fields, state.rows, state.log, state.outcome], [{}, 0, [], "running"]);

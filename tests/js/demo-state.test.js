@@ -65,6 +65,11 @@ test("a failed turn ends with its error, a stopped one with a line", () => {
   assert.deepEqual(stopped.entries.at(-1), { kind: "notice", text: "Stopped." });
 });
 
+test("a stop that comes after the end changes nothing", () => {
+  const over = after(asked, ended);
+  assert.equal(reduce(over, { type: "stopping" }), over);
+});
+
 test("losing Python ends the turn and keeps the conversation; a new start says that it was forgotten", () => {
   const failure = { code: "worker_stopped", message: "Python stopped.", retryable: true };
   const lost = after(asked, { type: "lost", failure });

@@ -113,7 +113,8 @@ export function reduce(state, action) {
     case "happened":
       return happened(state, action.event);
     case "stopping":
-      return { ...state, turn: "stopping" };
+      // The page may have been a frame behind: a turn that is over cannot be stopped.
+      return state.turn === "running" ? { ...state, turn: "stopping" } : state;
     case "ended":
       return ended(state, action.stopReason, action.failure && advised(action.failure, state.model));
   }

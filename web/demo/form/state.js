@@ -79,7 +79,8 @@ export function reduce(state, action) {
     case "happened":
       return happened({ ...state, log: [...state.log, action.event] }, action.event);
     case "stopping":
-      return { ...state, outcome: "stopping" };
+      // The page may have been a frame behind: an answer that is there cannot be stopped.
+      return state.outcome === "running" ? { ...state, outcome: "stopping" } : state;
     case "stopped":
       return { ...settled(state), outcome: "stopped", status: "Stopped. Nothing was confirmed." };
     case "failed":
