@@ -18,7 +18,7 @@ KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """What one wire's server says, in its own words."""
+    """What one wire's server says, in its own words; in a refusal, KEY stands for the key that it repeats."""
 
     root: str
     models: Mapping[str, Any]
@@ -32,7 +32,7 @@ WIRES = {
         root="/anthropic/v1",
         models={"data": [{"type": "model", "id": MODEL, "display_name": "Small One"}], "has_more": False},
         hello=messages_wire.start() + messages_wire.text(0, "Hello from ", "anthropic") + messages_wire.end(),
-        refused={"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}},
+        refused={"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key: KEY"}},
         missing={"type": "error", "error": {"type": "not_found_error", "message": "model: nobody"}},
     ),
     "openai": Wire(
@@ -41,21 +41,21 @@ WIRES = {
         hello=responses_wire.created()
         + responses_wire.said("Hello from openai")
         + responses_wire.end(responses_wire.message("Hello from openai")),
-        refused={"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}},
+        refused={"error": {"message": "Incorrect API key provided: KEY", "code": "invalid_api_key"}},
         missing={"error": {"message": "The model `nobody` does not exist", "code": "model_not_found"}},
     ),
     "openai_chat": Wire(
         root="/chat/v1",
         models={"object": "list", "data": [{"id": MODEL, "context_length": 32000}, {"id": "large-1"}]},
         hello=chat_wire.text("Hello from ", "openai_chat") + chat_wire.end(),
-        refused={"error": {"message": "no auth credentials found", "code": 401}},
+        refused={"error": {"message": "no account has KEY", "code": 401}},
         missing={"error": {"message": "model 'nobody' not found", "type": "not_found_error"}},
     ),
     "gemini": Wire(
         root="/gemini/v1beta",
         models={"models": [{"name": f"models/{MODEL}", "supportedGenerationMethods": ["generateContent"]}]},
         hello=gemini_wire.chunk(gemini_wire.text("Hello from gemini"), finish="STOP"),
-        refused={"error": {"code": 401, "message": "API key not valid.", "status": "UNAUTHENTICATED"}},
+        refused={"error": {"code": 401, "message": "API key not valid: KEY", "status": "UNAUTHENTICATED"}},
         missing={"error": {"code": 404, "message": "models/nobody is not found", "status": "NOT_FOUND"}},
     ),
 }
@@ -77,7 +77,7 @@ def sent_key(exchange: Exchange) -> str | None:
 def _route(wire: Wire, key: str | None) -> Any:
     def answer(exchange: Exchange) -> None:
         if sent_key(exchange) != key:
-            exchange.respond(401, JSON, json.dumps(wire.refused))
+            exchange.respond(401, JSON, json.dumps(wire.refused).replace("KEY", sent_key(exchange) or "nobody"))
         elif exchange.method == "GET":
             exchange.respond(200, JSON, json.dumps(wire.models))
         elif "nobody" in exchange.path or json.loads(exchange.body).get("model") == "nobody":

@@ -49,8 +49,9 @@ async def test_every_wire_lists_and_answers(demo: ModuleType, server: Server, wi
     assert await agent.invoke(prompt="hello") == f"Hello from {wire}"
     assert sent_key(server.exchanges[-1]) == GOOD_KEY
     demo.choose(wire, root, MODEL, "wrong")
-    with pytest.raises(AuthenticationError):
+    with pytest.raises(AuthenticationError, match=r"\*\*\*") as refused:
         await agent.invoke(prompt="hello")
+    assert "another-key" not in str(refused.value)
 
 
 async def test_a_typed_answer_takes_the_same_way(demo: ModuleType, server: Server) -> None:
