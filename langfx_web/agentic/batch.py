@@ -171,10 +171,12 @@ class Batch:
         self._run.check()
 
     async def _run_one(self, call: _Call) -> None:
+        self._run.check()
         prepared = call.prepared
         assert prepared is not None  # only prepared calls run
         since = self._run.clock.monotonic()
         await self._started(call, prepared)
+        self._run.check()
         outcome = await self._outcome(call, prepared)
         await self._finish(call, outcome, since=since)
         if outcome.error is not None and self._hooks.on_tool_error == "raise":

@@ -120,7 +120,7 @@ class Loop:
         self._batch: Batch | None = None
         self._call_ids = {call.id for message in messages for call in message.tool_calls}
         self._asking: asyncio.Task[Any] | None = None
-        self._is_interrupted = False
+        self._is_interrupted = self._is_cut = False
         self._misread = 0
 
     async def run(self) -> RunEnd:
@@ -155,9 +155,13 @@ class Loop:
 
     def interrupt(self) -> None:
         """Cut the reply that is streaming, if one is: the user has said something. Its text stays, its calls do not."""
-        if self._asking is not None and not self._is_interrupted:
-            self._is_interrupted = True
-            self._asking.cancel()
+        task = self._asking
+        if task is None or self._is_interrupted:
+            return
+        self._is_interrupted = True
+        if task is not asyncio.current_task():
+            self._is_cut = True
+            task.cancel()
 
     async def _step(self, index: int) -> None:
         self._run.check()
@@ -242,31 +246,23 @@ class Loop:
         before = 0 if task is None else task.cancelling()
         try:
             message = await self._streamed(step, text)
-            if self._is_interrupted:
-                await self._uninterrupted(task)
-            return message
+            if self._is_cut and task is not None:
+                task.uncancel()  # somebody swallowed it
         except asyncio.CancelledError:
             self._run.usages.append(None)
-            if not self._is_interrupted or task is None or task.uncancel() > before:
+            if not self._is_cut or task is None or task.uncancel() > before:
                 raise
-            if text:
-                self._message = AIMessage("".join(text), metadata=INCOMPLETE)
-                self.transcript.append(self._message)
-            return None
+            message = None
         except LMError as error:
             self._run.usages.append(error.usage)
             raise
         finally:
             self._asking = None
-            self._is_interrupted = False
-
-    async def _uninterrupted(self, task: asyncio.Task[Any] | None) -> None:
-        """The interruption came when the reply was whole already: take back the cancelling that is still to come."""
-        with suppress(asyncio.CancelledError):
-            await asyncio.sleep(0)
-        if task is not None:
-            task.uncancel()
-        self._run.check()
+            self._is_interrupted = self._is_cut = False
+        if message is None and text:
+            self._message = AIMessage("".join(text), metadata=INCOMPLETE)
+            self.transcript.append(self._message)
+        return message
 
     async def _streamed(self, step: Step, text: list[str]) -> AIMessage | None:
         emit = self._recorder.event
@@ -285,6 +281,9 @@ class Loop:
                         await emit(ThoughtDelta(delta=delta.thought))
                     if chunk.final:
                         self._message = self._with_new_ids(chunk.aggregated)
+                    elif self._is_interrupted:
+                        self._run.usages.append(None)
+                        return None
         assert self._message is not None  # a stream without a final chunk raises
         self._run.usages.append(self._message.usage)
         return self._message
@@ -345,22 +344,24 @@ class Loop:
 
     def _with_new_ids(self, message: AIMessage) -> AIMessage:
         """The answer, in which a call id that an earlier answer used is made a new one."""
-        calls = message.tool_calls
-        if not self._call_ids.isdisjoint(call.id for call in calls):
-            message = message.replace(
-                parts=[self._unused(part) if isinstance(part, ToolCall) else part for part in message.parts]
-            )
-            calls = message.tool_calls
-        self._call_ids.update(call.id for call in calls)
+        ids = [call.id for call in message.tool_calls]
+        if not self._call_ids.isdisjoint(ids):
+            taken = self._call_ids.union(ids)
+            parts = [self._unused(part, taken) if isinstance(part, ToolCall) else part for part in message.parts]
+            message = message.replace(parts=parts)
+            ids = [call.id for call in message.tool_calls]
+        self._call_ids.update(ids)
         return message
 
-    def _unused(self, call: ToolCall) -> ToolCall:
+    def _unused(self, call: ToolCall, taken: set[str]) -> ToolCall:
+        """The call under an id that is not taken, if an earlier answer used its own; `taken` has it from then on."""
         if call.id not in self._call_ids:
             return call
         number = 2
-        while f"{call.id[:60]}_{number}" in self._call_ids:
+        while f"{call.id[:60]}_{number}" in taken:
             number += 1
-        return ToolCall(f"{call.id[:60]}_{number}", call.name, call.args, raw_args=call.raw_args)
+        taken.add(new := f"{call.id[:60]}_{number}")
+        return ToolCall(new, call.name, call.args, raw_args=call.raw_args)
 
     def _fail(self, error: LangfxError) -> None:
         if isinstance(error, ContentFilteredError):

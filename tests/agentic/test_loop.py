@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from langfx_web import Limits
+from langfx_web import Limits, Session
 from langfx_web.agentic import NullRecorder
 from langfx_web.errors import (
     BudgetExceededError,
@@ -16,15 +16,15 @@ from langfx_web.errors import (
     IncompleteGenerationError,
     TemporaryLMError,
 )
-from langfx_web.events import TextDelta, ThoughtDelta, ToolEnd, ToolStart, TurnEnd, encode
+from langfx_web.events import TextDelta, ThoughtDelta, ToolEnd, ToolStart, encode
 from langfx_web.messages import AIMessage, SystemMessage, Thought, ToolCall, ToolMessage, UserMessage
 from langfx_web.testing import Echo, ManualClock, StaticSequence
 from langfx_web.tools import tool
 from langfx_web.usage import Usage
-from tests.agentic.trial import agent, calls, double, loop_of, run
+from tests.agentic.trial import SteppedClock, agent, calls, double, loop_of, run
 
 
-async def test_text_alone_ends_the_turn() -> None:
+async def test_langfx_56_text_alone_ends_the_turn() -> None:
     """One request, its text as deltas, the answer in the transcript."""
     lm = Echo("You said: ", chunk_size=5)
     loop = loop_of(agent(lm, instructions="Be brief."))
@@ -34,7 +34,7 @@ async def test_text_alone_ends_the_turn() -> None:
     assert lm.requests[0].messages[0] == SystemMessage("Be brief.")
 
 
-async def test_a_call_is_run_and_its_result_told() -> None:
+async def test_langfx_56_a_call_is_run_and_its_result_told() -> None:
     """Start, end, result by id, then the next request carries both."""
     lm = StaticSequence([calls(("double", {"n": 4}), text="Let me see. "), "It is 8."])
     loop = loop_of(agent(lm), clock=ManualClock())
@@ -110,15 +110,7 @@ async def test_a_long_result_is_marked_as_cut() -> None:
     assert lm.requests[1].messages[-2].text.endswith("[cut: the whole result has 100000 bytes]")
 
 
-@pytest.mark.parametrize("name", ["functions.double", "Double", "double ", "double\u200b"])
-async def test_only_exact_names_are_tools(name: str) -> None:
-    """A near miss is told the names there are."""
-    lm = StaticSequence([calls((name, {"n": 1})), "done"])
-    await run(loop_of(agent(lm)))
-    assert "Available: double, fail." in lm.requests[1].messages[-1].text
-
-
-async def test_calls_decide_not_the_finish_reason() -> None:
+async def test_langfx_63_calls_decide_not_the_finish_reason() -> None:
     """`stop` with calls runs them, `tool_calls` without one ends the turn."""
     lm = StaticSequence(
         [calls(("double", {"n": 1}), finish_reason="stop"), AIMessage("end", finish_reason="tool_calls")]
@@ -128,7 +120,7 @@ async def test_calls_decide_not_the_finish_reason() -> None:
     assert (loop.outcome.stop_reason, len(lm.requests)) == ("end_turn", 2)
 
 
-async def test_a_pause_is_one_more_step() -> None:
+async def test_langfx_63_a_pause_is_one_more_step() -> None:
     """The conversation goes back as it is."""
     lm = StaticSequence([AIMessage("first ", finish_reason="pause"), "second"])
     loop = loop_of(agent(lm))
@@ -136,7 +128,7 @@ async def test_a_pause_is_one_more_step() -> None:
     assert [message.text for message in loop.transcript] == ["go", "first ", "second"]
 
 
-async def test_the_output_limit_runs_no_call() -> None:
+async def test_langfx_63_the_output_limit_runs_no_call() -> None:
     """The cut reply stays, each of its calls is told of the limit."""
     lm = StaticSequence([calls(("double", {"n": 1}), text="half", finish_reason="length")])
     loop = loop_of(agent(lm))
@@ -155,6 +147,11 @@ async def test_ids_used_before_become_new_ones() -> None:
     await run(loop)
     ids = [part.id for message in loop.transcript for part in message.tool_calls]
     assert ids == ["c1", "c1_2"]
+    twice = AIMessage(ToolCall("c1", "double", {"n": 1}), ToolCall("c1", "double", {"n": 2}))
+    loop = loop_of(agent([calls(("double", {"n": 1})), twice, "done"]))
+    await run(loop)
+    ids = [part.id for message in loop.transcript for part in message.tool_calls]
+    assert ids == ["c1", "c1_3", "c1_2"]
     assert [message.call_id for message in loop.transcript if isinstance(message, ToolMessage)] == ids
 
 
@@ -168,7 +165,7 @@ async def test_ids_used_before_become_new_ones() -> None:
         (Limits(max_steps=9, max_total_tokens=25), 3, "max_total_tokens", 3),
     ],
 )
-async def test_limits_end_the_run_before_an_unread_call(limits, replies, stop, runs) -> None:
+async def test_langfx_58_limits_end_the_run_before_an_unread_call(limits, replies, stop, runs) -> None:
     """No call runs whose result no step could read; refused calls get an error result."""
     reply = calls(("double", {"n": 1}), usage=Usage(input_tokens=5, output_tokens=5, total_tokens=10))
     lm = StaticSequence([reply], repeat=True)
@@ -181,7 +178,7 @@ async def test_limits_end_the_run_before_an_unread_call(limits, replies, stop, r
     assert answered == {call.id for message in loop.transcript for call in message.tool_calls}
 
 
-async def test_readers_run_together_and_a_writer_alone() -> None:
+async def test_langfx_65_readers_run_together_and_a_writer_alone() -> None:
     """Neighbours that do not write overlap, up to the limit; results keep the call order."""
     running, most, order = 0, 0, []
 
@@ -229,7 +226,7 @@ class SlowRecorder(NullRecorder):
         await self.go.wait()
 
 
-async def test_no_effect_before_its_record() -> None:
+async def test_langfx_66_no_effect_before_its_record() -> None:
     """A tool starts only after the recorder has stored that it will."""
     ran = []
 
@@ -344,15 +341,56 @@ async def test_invoke_raises_what_ended_the_run(reply, limits, error) -> None:
         assert caught.value.limit == "max_steps"
 
 
-async def test_stream_ends_with_turn_end() -> None:
-    """Failures are in it, not raised."""
-    events = [event async for event in agent(StaticSequence([TemporaryLMError("busy")])).stream(prompt="x")]
-    assert len(events) == 1
-    assert isinstance(events[0], TurnEnd)
-    assert (events[0].stop_reason, events[0].error.code) == ("error", "temporary")
-
-
 async def test_two_runs_of_one_agent_do_not_mix() -> None:
     """Each has its own transcript and counters."""
     shared = agent(Echo(chunk_size=1), limits=Limits(max_steps=1))
     assert await asyncio.gather(*(shared.invoke(prompt=f"p{n}") for n in range(5))) == [f"p{n}" for n in range(5)]
+
+
+@pytest.mark.parametrize("reply", [AIMessage(), AIMessage(Thought("hm"))])
+async def test_langfx_57_an_answer_without_text_and_calls_is_an_error(reply: AIMessage) -> None:
+    """The model's own `empty_generation`."""
+    loop = loop_of(agent([reply]))
+    await run(loop)
+    assert (loop.outcome.stop_reason, loop.outcome.error.code) == ("error", "empty_generation")
+
+
+async def test_langfx_58_a_one_shot_run_has_8_steps_and_12_calls() -> None:
+    """Unless its author says otherwise; none of a batch runs that would be over."""
+    ran = []
+
+    @tool(idempotent=True)
+    def note(n: int) -> int:
+        """Note."""
+        ran.append(n)
+        return n
+
+    async def stopped_by(reply: AIMessage) -> str:
+        ran.clear()
+        with pytest.raises(BudgetExceededError) as caught:
+            await agent(StaticSequence([reply], repeat=True), note).invoke(prompt="go")
+        return caught.value.limit
+
+    assert (await stopped_by(calls(("note", {"n": 1}))), len(ran)) == ("max_steps", 7)
+    assert (await stopped_by(calls(*[("note", {"n": 1})] * 5)), len(ran)) == ("max_tool_calls", 10)
+    assert (await stopped_by(calls(*[("note", {"n": 1})] * 13)), len(ran)) == ("max_tool_calls", 0)
+
+
+async def test_langfx_70_many_steps_leave_nothing_behind() -> None:
+    """Two hundred steps in one session: no task, timer or listener more than at the tenth."""
+    clock = SteppedClock()
+    counts = []
+
+    def look(step: Any) -> None:
+        counts.append((len(asyncio.all_tasks()), clock.open))
+
+    lm = StaticSequence([calls(("double", {"n": 1}))] * 200 + ["done"], clock=clock)
+    limits = Limits(max_steps=300, max_tool_calls=300, timeout=60)
+    async with Session(timeout=120, clock=clock) as session, session.branch("action", "run") as view:
+        loop = loop_of(agent(lm, before_step=look), limits=limits, clock=clock, session=view)
+        await run(loop)
+    assert loop.outcome.stop_reason == "end_turn"
+    assert len(counts) == 201
+    assert len(set(counts[9:])) == 1
+    assert clock.open == 0
+    assert clock.made < 201 + 10, "one timer bounds the run; the model has its own for each request"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from langfx_web import Agent
@@ -74,3 +77,58 @@ async def run(loop: HeardLoop) -> list[Any]:
     """Run it, and give its events."""
     await loop.run()
     return loop.heard.events if isinstance(loop.heard, Heard) else []
+
+
+class SteppedClock:
+    """A clock that stands still until it jumps, and counts timers: `made` in all, `open` those that may still fire."""
+
+    def __init__(self) -> None:
+        self.elapsed = 0.0
+        self.made = 0
+        self._timers: list[SteppedTimer] = []
+
+    @property
+    def open(self) -> int:
+        """Timers that may still fire."""
+        return sum(timer.callback is not None for timer in self._timers)
+
+    def now(self) -> datetime:
+        """The time of day."""
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.elapsed)
+
+    def monotonic(self) -> float:
+        """Seconds since it was made."""
+        return self.elapsed
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for a jump."""
+        woken = asyncio.Event()
+        self.call_later(seconds, woken.set)
+        await woken.wait()
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> SteppedTimer:
+        """Call back in the jump that reaches so far."""
+        self.made += 1
+        timer = SteppedTimer(self.elapsed + seconds, callback)
+        self._timers.append(timer)
+        return timer
+
+    def jump(self, seconds: float) -> None:
+        """Be so much later, at once."""
+        self.elapsed += seconds
+        for timer in [timer for timer in self._timers if timer.due <= self.elapsed]:
+            callback, timer.callback = timer.callback, None
+            if callback is not None:
+                callback()
+
+
+class SteppedTimer:
+    """One of its timers."""
+
+    def __init__(self, due: float, callback: Callable[[], None]) -> None:
+        self.due = due
+        self.callback: Callable[[], None] | None = callback
+
+    def cancel(self) -> None:
+        """Never call back."""
+        self.callback = None
