@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from langfx_web.errors import InvalidArgumentError, LMInputError
+from langfx_web.errors import InvalidArgumentError, LangfxError, LMInputError
 from langfx_web.json_text import dumps, loads
 from langfx_web.llms import kinds
 from langfx_web.llms.base import LanguageModel
@@ -179,7 +179,7 @@ class HTTPLanguageModel(LanguageModel):
         return HTTPExchange(self, request)
 
     def _seed(self, request: ModelRequest) -> bytes:
-        return self._encode(shown(request, self._lacks)).body or b""
+        return self._written(shown(request, self._lacks)).body or b""
 
     def cache_scope(self) -> Sequence[str]:
         """Wire, address without its query, model, and those headers that change what they mean."""
@@ -188,11 +188,20 @@ class HTTPLanguageModel(LanguageModel):
         return (self.provider, address, self.model, *headers)
 
     def _plain(self, request: ModelRequest) -> Any:
-        return loads(self._encode(request).body or b"null")
+        return loads(self._written(request).body or b"null")
 
     def build(self, request: ModelRequest, credential: Credential | None) -> Request:
         """The request as it is sent."""
-        return self._complete(self._encode(request), credential)
+        return self._complete(self._written(request), credential)
+
+    def _written(self, request: ModelRequest) -> Request:
+        """The wire's request; `invalid_request` where a schema, a tool or a kept thought is malformed inside."""
+        try:
+            return self._encode(request)
+        except LangfxError:
+            raise
+        except (TypeError, AttributeError, LookupError, ValueError) as error:
+            raise LMInputError(f"the request cannot be written: {type(error).__name__}: {error}") from error
 
     def _complete(self, request: Request, credential: Credential | None) -> Request:
         """A request with the key, and with the headers that the application adds."""

@@ -10,8 +10,8 @@ import pytest
 
 import langfx_web as lf
 from langfx_web import errors
-from langfx_web.messages import AIMessage, Image, Thought, ToolMessage, UserMessage
-from langfx_web.transport import MockResponse, cut_every
+from langfx_web.messages import AIMessage, Image, Thought, ToolDeclaration, ToolMessage, UserMessage
+from langfx_web.transport import MockResponse, MockTransport, cut_every
 from langfx_web.usage import Usage
 from tests.llms import chat_wire, gemini_wire, messages_wire, responses_wire
 from tests.llms.chat_wire import DONE, call, calls, chunk, data
@@ -373,3 +373,30 @@ async def test_bug_052_providers_60_more_cached_than_sent_is_nothing_uncached() 
     usage = (await read(chunk({"content": "a"}, usage=counts) + chat_wire.end())).usage
     assert isinstance(usage, Usage)
     assert (usage.cached_input_tokens, usage.uncached_input_tokens) == (12, 0)
+
+
+@pytest.mark.parametrize("wire", ["Anthropic", "OpenAI", "OpenAIChat", "Gemini"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"schema": {"type": "object", "properties": {"a": {"anyOf": 7}}}},
+        {"tools": [ToolDeclaration(name="f", description="", input_schema=7)]},  # type: ignore[arg-type]  # as it says
+    ],
+)
+async def test_what_is_malformed_inside_is_an_input_error(wire: str, options: dict[str, Any]) -> None:
+    """Nothing is sent, with a cache and without, and the first fault is the cause."""
+    for cache in (None, lf.llms.InMemoryCache()):
+        transport = MockTransport([])
+        with pytest.raises(errors.LMInputError):
+            await getattr(lf.llms, wire)("m", transport=transport, cache=cache)("hi", **options)
+        assert transport.requests == []
+
+
+async def test_a_damaged_thought_is_an_input_error() -> None:
+    """One whose payload holds something else than its wire has put there."""
+    payload = {"v": 1, "host": "api.anthropic.com", "model": "m", "block": 7}
+    thought = Thought("hm", payload=payload, replay_compatibility="anthropic-messages-thinking-v1")
+    transport = MockTransport([])
+    with pytest.raises(errors.LMInputError, match="the request cannot be written"):
+        await lf.llms.Anthropic("m", transport=transport)([UserMessage("a"), AIMessage(thought, "b"), UserMessage("c")])
+    assert transport.requests == []
