@@ -23,7 +23,7 @@ const MARKUP = `
       <label><input type="radio" name="wire" value="openai_chat"><span>OpenAI-compatible</span></label>
     </div>
   </fieldset>
-  <p class="note" id="script-note">The script needs no key and no network. The agent around it is the same as with a real model.</p>
+  <p class="note" id="script-note">The script needs no key and no network. The Python around it is the same as with a real model.</p>
   <div id="own-model" hidden>
     <div class="line" id="known-line">
       <label for="known">Server</label>
