@@ -121,6 +121,8 @@ export interface PageTool<Input = any> {
   writes?: boolean;
   /** Its output may give the model orders. */
   trusted?: boolean;
+  /** A person is asked before each call. */
+  approval?: boolean;
   /** Seconds. Default 60. */
   timeout?: number;
   /** What it returns is told to the model; what it throws, too, as an error. */

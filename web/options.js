@@ -8,9 +8,6 @@ import { invalidArgument } from "./errors.js";
 /** @typedef {import("./langfx-web.d.ts").ConnectOptions} ConnectOptions */
 /** @typedef {import("./langfx-web.d.ts").PageTool} PageTool */
 
-/** Seconds a page tool may take unless it says otherwise. */
-const TOOL_TIMEOUT = 60;
-
 const isFunction = (/** @type {unknown} */ value) => typeof value === "function";
 const isBoolean = (/** @type {unknown} */ value) => typeof value === "boolean";
 const isPositive = (/** @type {unknown} */ value) => typeof value === "number" && value > 0;
@@ -61,6 +58,7 @@ const TOOL = {
   idempotent: isBoolean,
   writes: isBoolean,
   trusted: isBoolean,
+  approval: isBoolean,
   timeout: isPositive,
   execute: isFunction,
 };
@@ -92,11 +90,7 @@ function check(options, rules, owner, required = []) {
 
 /** What Python is told of the page's tools. @param {Record<string, PageTool>} tools */
 export function declareTools(tools) {
-  return Object.entries(tools).map(([name, { execute, timeout = TOOL_TIMEOUT, ...tool }]) => ({
-    name,
-    ...tool,
-    timeout,
-  }));
+  return Object.entries(tools).map(([name, { execute, ...tool }]) => ({ name, ...tool }));
 }
 
 /**

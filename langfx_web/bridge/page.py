@@ -88,6 +88,7 @@ class Page:
             idempotent=declared.get("idempotent"),
             writes=declared.get("writes"),
             trusted=bool(declared.get("trusted", False)),
+            approval=bool(declared.get("approval", False)),
             timeout=declared.get("timeout") or TOOL_TIMEOUT,
         )
 

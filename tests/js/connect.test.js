@@ -87,15 +87,15 @@ test("the defaults are IndexedDB, resume and JSPI", async () => {
   assert.deepEqual([store, resume, worker.structured[0].boot.jspi], ["indexeddb", true, true]);
 });
 
-test("tools are declared without their functions, with a minute unless they say otherwise", async () => {
+test("tools are declared without their functions", async () => {
   const { worker } = await connected({
-    tools: { a: { ...TOOL, idempotent: true }, b: { ...TOOL, timeout: 5 } },
+    tools: { a: { ...TOOL, idempotent: true }, b: { ...TOOL, timeout: 5, approval: true } },
     credentials: () => "k",
   });
   const [{ tools, credentials }] = worker.sent();
   assert.deepEqual(tools, [
-    { name: "a", description: "Shows.", inputSchema: { type: "object" }, idempotent: true, timeout: 60 },
-    { name: "b", description: "Shows.", inputSchema: { type: "object" }, timeout: 5 },
+    { name: "a", description: "Shows.", inputSchema: { type: "object" }, idempotent: true },
+    { name: "b", description: "Shows.", inputSchema: { type: "object" }, timeout: 5, approval: true },
   ]);
   assert.equal(credentials, true);
 });

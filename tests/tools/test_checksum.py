@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -59,13 +60,45 @@ def test_special_numbers() -> None:
     )
 
 
+REFERENCE = """
+let text = "";
+const canonical = (value) =>
+  Array.isArray(value) ? `[${value.map(canonical).join(",")}]`
+  : typeof value !== "object" || value === null ? JSON.stringify(value)
+  : `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
+process.stdin.on("data", (data) => (text += data));
+process.stdin.on("end", () => process.stdout.write(JSON.stringify(JSON.parse(text).map(canonical))));
+"""
+
+LETTERS = st.one_of(st.characters(), st.sampled_from('"\\\n\x1f\x7f\u2028\ud83d\ude00\uffee😀a'))
+TEXTS = st.lists(LETTERS, max_size=6).map("".join)
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**53), 2**53),
+    st.floats(allow_nan=False, allow_infinity=False),
+    TEXTS,
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=8
+)
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=200, max_size=400))
-def test_numbers_are_printed_as_javascript_prints_them(numbers) -> None:
-    """Every double has the same text on both sides."""
-    script = "let t='';process.stdin.on('data',d=>t+=d).on('end',()=>console.log(JSON.stringify(JSON.parse(t))))"
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.one_of(VALUES, st.floats(allow_nan=False, allow_infinity=False)), min_size=100, max_size=200))
+def test_values_are_written_as_javascript_writes_them(values: list[Any]) -> None:
+    """Every number, text and order of keys is the same on both sides, lone halves of characters included."""
     result = subprocess.run(
-        ["node", "-e", script], input=json.dumps(numbers), capture_output=True, text=True, check=True, timeout=60
+        ["node", "-e", REFERENCE], input=json.dumps(values), capture_output=True, text=True, check=True, timeout=60
     )
-    assert canonical_json(numbers) == result.stdout.strip()
+    assert [canonical_json(value) for value in json.loads(json.dumps(values))] == json.loads(result.stdout)
+
+
+@given(st.dictionaries(TEXTS, VALUES, max_size=5))
+def test_the_order_of_keys_is_of_no_matter(args: dict[str, Any]) -> None:
+    """And another tool's call, or another argument, is another call."""
+    again = dict(reversed(args.items()))
+    assert checksum("t", args) == checksum("t", again)
+    assert checksum("u", args) != checksum("t", args)
+    assert checksum("t", {**args, "one more": 1}) != checksum("t", args) or args.get("one more") == 1
