@@ -27,6 +27,7 @@ def block(language: str, part: str) -> str:
         ("compare", "class Compare", "from compare"),
         ("tracing", "OTLPExporter(", "OTLPExporter("),
         ("alone", "lf.Template(", "lf.Template("),
+        ("tools", "lf.ToolContext", "lf.ToolContext"),
         ("models", "lf.llms.OpenAIChat(", "lf.llms.OpenAIChat("),
     ],
 )
