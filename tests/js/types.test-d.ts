@@ -99,6 +99,10 @@ function show(event: TurnEvent): string {
       return `${event.name} ${event.executionId} ${event.rerun}`;
     case "tool_end":
       return `${event.durationMs} ${event.isError ? event.errorCode : event.content}`;
+    case "gate_open":
+      return event.id;
+    case "gate_closed":
+      return `${event.id} ${event.outcome}`;
     default:
       return event satisfies never;
   }
