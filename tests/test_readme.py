@@ -23,6 +23,7 @@ def block(language: str, part: str) -> str:
     ("module", "first", "script"),
     [
         ("shop_agent", "@lf.tool", "import agent"),
+        ("till", "class Receipt", "from till"),
         ("orders", "class Item", "from orders"),
         ("compare", "class Compare", "from compare"),
         ("tracing", "OTLPExporter(", "OTLPExporter("),

@@ -29,6 +29,12 @@ support = lf.Agent(
 )
 echo = lf.Agent(name="echo", lm=lf.testing.Echo(chunk_size=1))
 keyed = lf.Agent(name="keyed", lm=lf.llms.Anthropic(model="m", api_key=lf.page_credential("anthropic")))
+@lf.tool(idempotent=False, approval=True)
+def pay(order: str) -> str:
+    """Pay an order."""
+    return f"paid {order}"
+
+till = lf.Agent(name="till", lm=model(lf.AIMessage(lf.ToolCall("c1", "pay", {"order": "7"})), "Paid."), tools=[pay])
 shower = lf.Agent(name="shower", lm=model(lf.AIMessage(lf.ToolCall("c1", "show", {"what": "7"})), "Shown."))
 
 def add(a, b=1): return a + b
@@ -62,7 +68,7 @@ SHOW = {
 async def shop(page: FakePage) -> FakePage:
     """A page whose worker is ready."""
     ready = await page.setup({"dispatch_shop": SHOP}, tools=[SHOW])
-    assert ready == {"kind": "ready", "version": "0.1.0", "agents": ["echo", "keyed", "shower", "support"]}
+    assert ready == {"kind": "ready", "version": "0.1.0", "agents": ["echo", "keyed", "shower", "support", "till"]}
     return page
 
 
@@ -156,6 +162,24 @@ async def test_a_turn(shop: FakePage) -> None:
     assert shop.items(stream) == lines[2:]
     shop.tell("cancel", id=stream)
     assert (await shop.end(stream))["error"]["code"] == "cancelled"
+
+
+async def test_context_39_the_page_answers_the_questions_of_a_turn(shop: FakePage) -> None:
+    """Listed as their lines show them; a wrong answer leaves them open, a second one comes too late."""
+    address = {"agent": "till", "session": "s-1"}
+    turn = shop.command("session_prompt", **address, input="Pay.")
+    await shop.wait(lambda message: any(item["type"] == "gate_open" for item in shop.items(turn)))
+    (gate,) = (await shop.ask("session_gates", **address))["value"]
+    shown = next(item for item in shop.items(turn) if item["type"] == "gate_open")
+    assert gate == {name: shown[name] for name in ("id", "reason", "payload", "schema", "callId")}
+    wrong = await shop.ask("session_answer", **address, gateId=gate["id"], value="yes")
+    assert wrong["error"]["code"] == "gate_answer_invalid"
+    assert (await shop.ask("session_answer", **address, gateId=gate["id"], value=True))["value"] is None
+    late = await shop.ask("session_decline", **address, gateId=gate["id"], reason="no")
+    assert late["error"]["code"] == "gate_not_found"
+    assert (await shop.end(turn))["value"]["stopReason"] == "end_turn"
+    assert [item["content"] for item in shop.items(turn) if item["type"] == "tool_end"] == ["paid 7"]
+    assert (await shop.ask("session_gates", **address))["value"] == []
 
 
 async def test_bug_093_a_picture_of_the_page_reaches_the_model(page: FakePage) -> None:

@@ -73,6 +73,24 @@ def test_session_remembers(tab: Tab, provider: Provider) -> None:
     assert "Hello Ada." in sent
 
 
+def test_context_39_a_person_on_the_page_approves_a_call(tab: Tab, provider: Provider) -> None:
+    """The turn waits with its question; a wrong answer leaves it open, the right one lets the call run."""
+    provider.play("pay", calls("pay", '{"order": "7"}'), says("Paid."))
+    turn = tab.start("pay", agent="till", session="till")
+    tab.wait_for_events(turn, 1)
+    asking = """async () => {
+      const session = harness.langfx.agent("till").session("till");
+      const [gate] = await session.gates();
+      const wrong = await session.answer(gate.id, "yes").catch((error) => error.code);
+      await session.answer(gate.id, true);
+      return [gate.payload.args, gate.schema, wrong];
+    }"""
+    assert tab.page.evaluate(asking) == [{"order": "7"}, {"type": "boolean"}, "gate_answer_invalid"]
+    outcome = tab.finish(turn)
+    assert [event["type"] for event in outcome.events][:4] == ["gate_open", "gate_closed", "tool_start", "tool_end"]
+    assert (outcome.of_type("tool_end")[0]["content"], outcome.text) == ("paid 7", "Paid.")
+
+
 def test_bug_093_a_picture_of_the_page_reaches_the_model(tab: Tab, provider: Provider) -> None:
     """A Blob is sent under the type that it is, in later turns too, and the conversation gives its bytes back."""
     provider.play("what is it?", says("A dot."))

@@ -70,6 +70,10 @@ export async function uses(signal: AbortSignal): Promise<void> {
       if (part.type === "tool_call") part.args ?? part.rawArgs;
     }
   }
+  for (const gate of await session.gates()) {
+    if (gate.schema.type === "boolean") await session.answer(gate.id, true);
+    else await session.decline(gate.id, "not now");
+  }
   // @ts-expect-error  an image has bytes, an address or a name, not a source
   session.prompt([{ type: "image", src: "cup.png" }]);
 
@@ -100,9 +104,9 @@ function show(event: TurnEvent): string {
     case "tool_end":
       return `${event.durationMs} ${event.isError ? event.errorCode : event.content}`;
     case "gate_open":
-      return event.id;
+      return `${event.reason} ${event.payload.args} ${event.schema.type} ${event.callId} ${event.expiresAt}`;
     case "gate_closed":
-      return `${event.id} ${event.outcome}`;
+      return `${event.id} ${event.outcome === "declined"}`;
     default:
       return event satisfies never;
   }

@@ -29,6 +29,13 @@ async def wait_long() -> str:
     return "done"
 
 
+@lf.tool(idempotent=False, approval=True)
+def pay(order: str) -> str:
+    """Pay an order."""
+    return f"paid {order}"
+
+
+till = lf.Agent(name="till", lm=scripted, tools=[pay])
 desk = lf.Agent(name="desk", lm=scripted, instructions="Be brief.", tools=[add, explode, wait_long])
 patient = lf.Agent(name="patient", lm=scripted, limits=lf.Limits(max_steps=1000, max_tool_calls=1000))
 keyed = lf.Agent(
