@@ -1,5 +1,6 @@
 """The four wires from a real page: every body, every failure, every cancel, and nothing left behind."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 
@@ -24,7 +25,7 @@ from tests.browser.wire_paths import (
 )
 from tests.browser.wires import DIRECT, TEXT, WAIT, WIRES, Service, Wire, services
 from worker.bundle.exchange import Exchange
-from worker.bundle.server import Server
+from worker.bundle.server import Cors, Server
 
 __all__ = ["MODULES"]
 
@@ -182,6 +183,20 @@ def test_providers_62_only_headers_that_the_provider_takes(tab: Tab, providers: 
         assert asked["plain"] == HEADERS[name]
         assert asked["keyless"] == HEADERS[name] - {"authorization", "x-api-key", "x-goog-api-key"}
         assert asked["odd"] == HEADERS[name] | {"x-title"}
+
+
+def test_a_collector_gets_traces_where_its_cors_lets_it(tab: Tab, new_server: NewServer) -> None:
+    """A run of an agent is there as spans; one header too many for the collector, and only the spans are lost."""
+    routes = {"POST /v1/traces": lambda exchange: exchange.respond(200, {"content-type": "application/json"}, "{}")}
+    willing = new_server(routes=routes, cors=Cors(headers=("content-type", "x-tenant")))
+    strict = new_server(routes=routes, cors=Cors(headers=("content-type",)))
+    assert tab.call("wires:traced", [f"{willing.url}v1/traces"]) == [2, 0, None]
+    (post,) = [exchange for exchange in willing.exchanges if exchange.method == "POST"]
+    (resource,) = json.loads(post.body)["resourceSpans"]
+    names = [span["name"] for span in resource["scopeSpans"][0]["spans"]]
+    assert (names, post.headers["x-tenant"]) == (["chat StaticResponse", "invoke_agent desk"], "shop")
+    assert tab.call("wires:traced", [f"{strict.url}v1/traces"]) == [0, 2, "unreachable"]
+    assert [exchange.method for exchange in strict.exchanges] == ["OPTIONS"]
 
 
 HEADERS = {

@@ -44,6 +44,15 @@ async def ask_all(asked: list[list[Any]]) -> list[dict[str, Any]]:
     return await asyncio.gather(*(ask(wire, settings) for wire, settings in asked))
 
 
+async def traced(endpoint: str) -> list[Any]:
+    """One run of an agent, traced to a collector: how many spans it has taken, how many were lost, and why."""
+    exporter = lf.otlp.OTLPExporter(endpoint, headers={"x-tenant": "shop"})
+    lm = lf.testing.StaticResponse("It is on its way.")
+    await lf.Agent(lm=lm, name="desk", observer=lf.Observer(exporter.on_event)).invoke(prompt="Where is order 7?")
+    await exporter.aclose()
+    return [exporter.sent, exporter.dropped, exporter.last_error and exporter.last_error.code]
+
+
 def _answer(message: lf.AIMessage) -> dict[str, Any]:
     usage = message.usage or lf.Usage()
     return {
