@@ -57,7 +57,7 @@ def settle(document: Mapping[str, Any], value: Any) -> Any:
 
 
 def _settle(root: Mapping[str, Any], schema: Any, value: Any) -> Any:
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, Mapping) or _is_settled(value):
         return value
     schema = _resolve(root, schema)
     arms = [_resolve(root, arm) for arm in schema.get("anyOf", ())] or [schema]
@@ -71,6 +71,14 @@ def _settle(root: Mapping[str, Any], schema: Any, value: Any) -> Any:
     if isinstance(value, list):
         return _settle_array(root, [arm for arm in arms if "array" in _kinds(arm)], value)
     return value
+
+
+def _is_settled(value: Any) -> bool:
+    """Whether no schema would make anything else of a value: most scalars are neither a whole float nor JSON text."""
+    kind = type(value)
+    if kind is str:
+        return value.lstrip()[:1] not in ("[", "{")
+    return kind is int or kind is bool or value is None
 
 
 def _settle_object(root: Mapping[str, Any], arms: list[Mapping[str, Any]], value: dict[str, Any]) -> dict[str, Any]:

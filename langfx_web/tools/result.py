@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 from langfx_web.errors import InvalidValueError, ToolOutputError
 from langfx_web.json_text import dumps, plain
+from langfx_web.masking import masked
 from langfx_web.messages import Modality, Text
 from langfx_web.schemas import Schema
 
@@ -58,8 +59,9 @@ def _text_of(value: Any, schema: Schema | None, tool: str) -> str:
     try:
         written = plain(value) if schema is None else schema.dump(value)
         return written if isinstance(written, str) else dumps(written)
-    except ValueError as error:
-        raise ToolOutputError(f"the tool ran, but its result cannot be passed on: {error}", tool=tool) from error
+    except Exception as error:  # an author's serializer may raise anything
+        why = masked(str(error)) if isinstance(error, ValueError) else type(error).__name__
+        raise ToolOutputError(f"the tool ran, but its result cannot be passed on: {why}", tool=tool) from error
 
 
 def _check_media(media: Sequence[Modality], tool: str) -> None:

@@ -159,10 +159,18 @@ class Tool:
         call = args if isinstance(args, ToolCall) else self._call_of(args)
         if call.args is None:
             raise self._refusal([_unreadable(call.raw_args or "")])
+        schema, _ = self._schemas
         try:
-            value, plain = self._schemas[0].read_arguments(call.args)
+            value, plain = schema.read_arguments(call.args)
         except SchemaMismatchError as error:
             raise self._refusal(error.problems) from None
+        except Exception as error:  # an author's validator may raise anything
+            problem = {
+                "type": "value_error",
+                "path": [],
+                "message": f"A {type(error).__name__} while they were checked",
+            }
+            raise self._refusal([problem]) from error
         return PreparedCall(tool=self, call=call, arguments=value, input=plain, checksum=call_checksum(call))
 
     async def run(self, args: ToolCall | Mapping[str, Any] | None = None, context: ToolContext | None = None) -> Any:

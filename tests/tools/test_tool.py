@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, field_serializer, field_validator
 
 from langfx_web.errors import InvalidValueError, SchemaMismatchError, ToolArgumentError, ToolOutputError
 from langfx_web.messages import ToolCall
@@ -309,6 +309,41 @@ async def test_a_function_that_changes_its_arguments_changes_nothing_else(kind: 
     assert canonical_json(prepared.input) == before
     assert call_checksum(call_) == prepared.checksum
     assert given == {"list": [1]}
+
+
+class Moody(BaseModel):
+    n: int
+
+    @field_validator("n")
+    @classmethod
+    def checked(cls, n: int) -> int:
+        """Fail as no validator should."""
+        raise KeyError(f"sk-secret-{n}")
+
+    @field_serializer("n")
+    def written(self, n: int) -> int:
+        """Fail as no serializer should."""
+        raise KeyError(f"sk-secret-{n}")
+
+
+async def test_an_author_whose_checks_fail_ends_no_run() -> None:
+    """What validators and serializers raise is the call's failure, told without its words."""
+
+    @tool
+    def take(moody: Moody) -> None:
+        """Take it."""
+
+    @tool
+    def give() -> Any:
+        """Give it."""
+        return Moody.model_construct(n=1)
+
+    with pytest.raises(ToolArgumentError, match="KeyError") as caught:
+        take.prepare({"moody": {"n": 1}})
+    assert isinstance(caught.value.__cause__, KeyError)
+    with pytest.raises(ToolOutputError, match="the tool ran") as failed:
+        await give.run()
+    assert "secret" not in f"{caught.value}{failed.value}"
 
 
 SCALARS: list[Any] = [int, str, bool, float, int | None, str | int, float | None, bool | str]
