@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -61,6 +62,9 @@ class Branch(Generic[View]):
     ) -> None:
         if self._is_outermost:
             self._shared.tasks.discard(self._task)
+            if self._task in self._shared.cancelled and not isinstance(error, asyncio.CancelledError):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0)  # where the block itself ended the session, that is still to come
         ended = self._ended(error)
         self._shared.close(self._node, ended)
         if ended is not None and ended is not error:

@@ -223,3 +223,24 @@ async def test_bug_057_work_that_swallows_its_cancellation_does_not_go_on() -> N
         statuses = [(node.status, node.children[0].status) for node in session.root.children]
         assert statuses == [("cancelled", "cancelled"), ("error", "cancelled"), ("error", "cancelled")]
         assert [node.error.code for node in session.root.children[1:]] == ["deadline_exceeded", "session_cancelled"]
+
+
+class GiveUp(Action):
+    """End the session that it runs in, and return or fail at once."""
+
+    fails: bool
+
+    async def call(self, session: Session) -> None:
+        """End it."""
+        session.cancel("enough")
+        if self.fails:
+            raise ValueError("no")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_work_may_end_its_own_session(fails: bool) -> None:
+    """It is told of that once, and its task goes on as any other."""
+    with pytest.raises(SessionCancelledError, match="enough"):
+        await GiveUp(fails).invoke()
+    await asyncio.sleep(0.001)
+    assert asyncio.current_task().cancelling() == 0

@@ -37,6 +37,58 @@ async def test_a_stored_turn_runs(selenium: Any) -> None:
 
 
 @run_in_pyodide(packages=["langfx-web"])
+async def run_sessions(selenium: Any, times: int) -> list[int]:
+    """Run an agent with a tool, in sessions that are watched, map, stream and fail: blocks, proxies, tasks after it."""
+    import asyncio
+    import gc
+    import sys
+
+    import pyodide_js
+
+    import langfx_web as lf
+
+    @lf.tool(idempotent=True)
+    def get_order(id: str) -> str:
+        """Look up an order."""
+        return "shipped"
+
+    asks = lf.AIMessage(lf.ToolCall("c1", "get_order", {"id": "7"}))
+    module = pyodide_js._module
+    if getattr(module, "pyproxy_alloc_map", None) is None:
+        module.enable_pyproxy_allocation_tracing()
+    for _ in range(times):
+        lm = lf.testing.StaticSequence([asks, "Shipped."])
+        echo = lf.testing.Echo()
+        async with lf.Session(lm=lm, timeout=60, budget=lf.Budget(max_requests=20)) as session:
+            session.subscribe(lambda event: event.to_plain())
+            assert await lf.Agent(lm=lm, tools=[get_order]).invoke(session, prompt="?") == "Shipped."
+            session.progress("half", 0.5)
+            texts = await session.concurrent_map("abc", lambda text, view: view.query(text, lm=lf.testing.Echo()))
+            assert texts == ["a", "b", "c"]
+            assert [event async for event in session.query_stream("?", lm=echo)]
+            [outcome] = await session.concurrent_map([1], lambda n, view: view.query("?", int), on_error="collect")
+            assert isinstance(outcome.error, lf.errors.FakeExhaustedError)
+            assert lf.TraceNode.from_json(session.root.to_json()).summary() == session.usage
+    del session, outcome, lm, echo
+    for _ in range(5):
+        await asyncio.sleep(0)
+    gc.collect()
+    return [sys.getallocatedblocks(), int(module.pyproxy_alloc_map.size), len(asyncio.all_tasks())]
+
+
+@pytest.mark.parametrize(("few", "many"), [(10, 40), pytest.param(200, 1_000, marks=pytest.mark.long)])
+def test_memory_is_flat_over_many_sessions(selenium: Any, few: int, many: int) -> None:
+    """After many runs as after few: as many live proxies and tasks, and no memory that grows with each."""
+    for _ in range(3):
+        before = run_sessions(selenium, few)
+    for _ in range(0, many, few):
+        after = run_sessions(selenium, few)
+    assert after[1:] == before[1:], (before, after)
+    # What a run left behind would be hundreds of blocks, each time.
+    assert after[0] - before[0] < 10 * many, (before, after)
+
+
+@run_in_pyodide(packages=["langfx-web"])
 def test_platform_36_brackets_are_counted_before_they_are_parsed(selenium: Any) -> None:
     """199 levels are read, 201 refused, six thousand do not end the interpreter."""
     import json
