@@ -450,16 +450,16 @@ async def test_an_agent_as_a_tool_is_watched_as_part_of_its_call() -> None:
 async def test_a_cut_reply_is_a_cancelled_request() -> None:
     """What the user says meanwhile ends the request, and the next one belongs to another step."""
     heard = Heard()
-    pieces: list[Any] = []
+    asked: list[Any] = []
 
-    async def slowly(request: Any) -> str:
-        if not pieces:
-            pieces.append(loop)
-            loop.interrupt()
+    async def slow(request: Any) -> str:
+        asked.append(request)
+        if len(asked) == 1:
+            asyncio.get_running_loop().call_soon(loop.interrupt)
             await asyncio.sleep(60)
         return "So be it."
 
-    loop = loop_of(Agent(lm=StaticResponse(slowly), observer=heard.observer()))
+    loop = loop_of(Agent(lm=StaticResponse(slow), observer=heard.observer()))
     await loop.run()
     assert heard.types == [
         "turn.start",
