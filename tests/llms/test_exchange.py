@@ -58,6 +58,25 @@ async def test_a_callable_key_is_asked_for_each_attempt() -> None:
     assert keys(transport) == ["one-key", "two-key"]
 
 
+async def test_who_watches_is_told_of_each_request() -> None:
+    """Attempts, and requests that are sent once more for a new key; what is refused by a watcher is not sent."""
+    model, transport = answered(refused(401), ok(), ok(), api_key=Rotating("old-key", "new-key"))
+    told: list[int] = []
+    watched = model.watched(lambda request: told.append(len(request.messages)))
+    await watched("hi")
+    assert (told, len(transport.requests)) == ([1, 1], 2)
+
+    def refuse(request: lf.llms.request.ModelRequest) -> None:
+        if len(told) == 4:
+            raise errors.BudgetExceededError("enough", limit="max_requests")
+
+    model, transport = answered(refused(401), ok(), api_key=Rotating("old-key", "new-key"))
+    twice = model.watched(lambda request: told.append(0)).watched(refuse)
+    with pytest.raises(errors.BudgetExceededError):
+        await twice("hi")
+    assert (told, len(transport.requests), transport.open) == ([1, 1, 0, 0], 1, 0)
+
+
 async def test_providers_21_a_rejected_key_is_replaced_once() -> None:
     """After a 401 a source with another key gets one more request, outside the count of attempts."""
     model, transport = answered(refused(401), ok(), api_key=Rotating("old-key", "new-key"))
