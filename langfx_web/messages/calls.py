@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from langfx_web.errors import InvalidValueError
 from langfx_web.json_text import dumps, loads
+
+_PLAIN = frozenset({str, bool, NoneType})
+_PLAIN_INTEGERS = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -42,11 +46,18 @@ class ToolCall:
 def _copied(name: str, args: Any) -> dict[str, Any]:
     if not isinstance(args, Mapping):
         raise _invalid(f"tool call {name!r}: args must be an object")
+    if all(type(key) is str and _is_plain(value) for key, value in args.items()):
+        return dict(args)
     try:
         copy: dict[str, Any] = loads(dumps(dict(args)))
     except ValueError as error:
         raise _invalid(f"tool call {name!r}: args must be JSON: {error}") from error
     return copy
+
+
+def _is_plain(value: object) -> bool:
+    """Whether nobody can change a value, and JSON has a form for it, as is true of most arguments."""
+    return type(value) in _PLAIN or (type(value) is int and value in _PLAIN_INTEGERS)
 
 
 def _invalid(why: str) -> InvalidValueError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from langfx_web.errors import LangfxError, ToolExecutionError, ToolNotFoundError, ToolOutputError, ToolTimeoutError
@@ -31,13 +32,14 @@ async def run(function: Callable[[], Any], *, tool: str, timeout: float | None =
 
 async def _waited(value: Awaitable[Any], tool: str, timeout: float | None) -> Any:
     # In a task of its own, which tells its cancellation from ours, and which can be left behind.
-    task = asyncio.ensure_future(_guarded(value))
+    task = _begun(_guarded(value))
     try:
-        done, _ = await asyncio.wait({task}, timeout=timeout)
+        if not task.done():
+            await asyncio.wait({task}, timeout=timeout)
     except asyncio.CancelledError:
         await _stopped(task)
         raise
-    if not done:
+    if not task.done():
         await _stopped(task)
         message = f"the tool did not finish within {timeout:g} s; what it was to do may have been done"
         raise ToolTimeoutError(message, tool=tool)
@@ -48,6 +50,13 @@ async def _waited(value: Awaitable[Any], tool: str, timeout: float | None) -> An
     if left is not None:
         raise _failure(left, tool) from left
     return result
+
+
+def _begun(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    """A task that has come to its first wait, where Python can do that: many tools have none, and turns take time."""
+    if sys.version_info >= (3, 12):
+        return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
+    return asyncio.ensure_future(work)
 
 
 async def _guarded(value: Awaitable[Any]) -> tuple[Any, SystemExit | None]:
