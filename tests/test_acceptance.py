@@ -211,6 +211,11 @@ CONTEXT = {
     41: "a question ends with its turn, and needs somebody to ask",
 }
 
+DURABLE = {
+    8: "a setting that the model lacks ends the turn",
+    120: "an observer changes nothing, and has words only where it may",
+}
+
 
 def test_every_promise_of_the_platform_has_a_test() -> None:
     """A row without a test is a promise that nobody keeps."""
@@ -238,6 +243,13 @@ def test_every_promise_of_what_models_are_given_has_a_test() -> None:
     named = _numbers(r"def test_(?:\w+_)?context_(\d\d)_", "*.py")
     missing = {number: promise for number, promise in CONTEXT.items() if number not in named}
     assert (missing, named - CONTEXT.keys()) == ({}, set())
+
+
+def test_every_promise_of_stored_conversations_has_a_test() -> None:
+    """The same of turns, as far as they are promised yet."""
+    named = _numbers(r"def test_(?:\w+_)?durable_(\d+)_", "*.py")
+    missing = {number: promise for number, promise in DURABLE.items() if number not in named}
+    assert (missing, named - DURABLE.keys()) == ({}, set())
 
 
 def _numbers(pattern: str, files: str) -> set[int]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from langfx_web.agentic import AgentSetup, Answers, Loop, Place, Session, error_info
 from langfx_web.clock import Clock
+from langfx_web.deferred import later
 from langfx_web.durable.fold import TurnState
 from langfx_web.durable.recorder import JournalRecorder
 from langfx_web.durable.setup import turn_setup
@@ -16,6 +18,11 @@ from langfx_web.events import ErrorInfo
 from langfx_web.llms import current_session_id
 from langfx_web.messages import Message
 from langfx_web.usage import Usage
+
+if TYPE_CHECKING:
+    from langfx_web.agentic import observed_run
+else:
+    observed_run = later("langfx_web.agentic.observed_run")
 
 MAX_NODES = 1_000_000
 """A turn's trace is bounded by the turn's own limits; it is for its tools, and ends with the turn."""
@@ -84,7 +91,16 @@ class TurnRun:
 
     async def _work(self) -> None:
         current_session_id.set(self._session_id)
-        setup = turn_setup(self._agent, self._turn.input.settings)
+        place = Place(
+            turn_id=self.message_id,
+            session_id=self._session_id,
+            context=self._turn.input.context or {},
+        )
+        try:
+            setup = turn_setup(self._agent, self._turn.input.settings)
+        except LangfxError as error:
+            self._tell_refused(place, error)
+            raise
         async with Session(lm=setup.lm, max_nodes=MAX_NODES, clock=self._clock) as session:
             self._loop = Loop(
                 setup,
@@ -92,11 +108,7 @@ class TurnRun:
                 session=session,
                 lm=setup.lm,
                 limits=setup.limits,
-                place=Place(
-                    turn_id=self.message_id,
-                    session_id=self._session_id,
-                    context=self._turn.input.context or {},
-                ),
+                place=place,
                 new_id=self._new_id,
                 recorder=self._recorder,
                 answers=self._answers,
@@ -104,6 +116,16 @@ class TurnRun:
                 keeps_texts=False,
             )
             await self._loop.run()
+
+    def _tell_refused(self, place: Place, error: LangfxError) -> None:
+        """Let the agent's observer know of a turn that cannot even begin."""
+        agent = self._agent
+        if agent.observer is not None:
+            watch = observed_run.ObservedRun(
+                agent.observer, agent=agent.name, place=place, new_id=self._new_id, clock=self._clock
+            )
+            watch.begins(agent.lm, self._transcript)
+            watch.ends("error", None, None, error)
 
     def _ending(self, work: asyncio.Task[None]) -> Ending:
         outcome = self._loop.outcome if self._loop else None

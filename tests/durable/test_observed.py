@@ -99,6 +99,18 @@ async def test_a_turn_is_told_under_its_session_and_message_id() -> None:
     assert {(event.session_id, event.turn_id, event.run_id) for event in journal} == {("s", None, None)}
 
 
+async def test_a_turn_that_cannot_begin_is_told() -> None:
+    """With the code of what is in its way; nothing is asked of a model."""
+    heard: list[Any] = []
+    scene = Scene()
+    some = Agent(lm=StaticSequence([]), models={"large": {"efforts": ["low"]}}, observer=Observer(heard.append))
+    session = some.session("s", store=scene.store, model={"id": "large", "effort": "max"})
+    await session.prompt("go", message_id="m-1").result
+    told = [event for event in heard if not event.type.startswith("journal.")]
+    assert [(event.type, event.turn_id) for event in told] == [("turn.start", "m-1"), ("turn.end", "m-1")]
+    assert (told[1].stop_reason, told[1].error_code) == ("error", "model_unsupported_effort")
+
+
 async def test_commits_follow_one_another() -> None:
     """Each tells which records are stored, one after the other, and the last line."""
     heard: list[Any] = []
