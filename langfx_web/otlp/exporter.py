@@ -99,12 +99,12 @@ class OTLPExporter:
                 self._wait()
 
     async def flush(self) -> bool:
-        """Send all spans that are finished, now; whether the collector has taken them. Never raises for its sake."""
-        if self._sending is None and self._queue:
-            self._send()
-        if self._sending is None:
-            return True
-        return await asyncio.shield(self._sending)
+        """Send all spans that are finished, now; whether they all reached the collector. Never raises for its sake."""
+        while self._queue or self._sending is not None:
+            # Shielded, since a timer may wait for the same request, or others who flush.
+            if not await asyncio.shield(self._sending or self._send()):
+                return False
+        return True
 
     async def aclose(self) -> None:
         """Send what is left, once, and take no more; spans that are not finished are lost. Idempotent."""
@@ -124,25 +124,32 @@ class OTLPExporter:
             self.dropped += 1
 
     def _wait(self) -> None:
-        self._timer = self._clock.call_later(max(self._interval, self._pause), self._send)
+        self._timer = self._clock.call_later(max(self._interval, self._pause), self._due)
 
     def _rest(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _send(self) -> None:
-        self._rest()
+    def _due(self) -> None:
+        self._timer = None
         if self._sending is None:
-            self._sending = asyncio.get_running_loop().create_task(self._work())
-            self._sending.add_done_callback(self._sent)
+            self._send()
 
-    def _sent(self, task: asyncio.Task[bool]) -> None:
-        self._sending = None
-        if not task.cancelled() and self._queue and not self._is_closed:
-            self._wait()
+    def _send(self) -> asyncio.Task[bool]:
+        self._rest()
+        self._sending = asyncio.get_running_loop().create_task(self._work())
+        return self._sending
 
     async def _work(self) -> bool:
+        try:
+            return await self._emptied()
+        finally:
+            self._sending = None
+            if self._queue and not self._is_closed:
+                self._wait()
+
+    async def _emptied(self) -> bool:
         """Send batches until the queue is empty; False where one did not get there."""
         complete = True
         while self._queue:
