@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langfx_web.agentic.batch import CallAsker
+from langfx_web.agentic.asking import CallAsker
 from langfx_web.agentic.gates import Answers
 from langfx_web.agentic.session import Session
 from langfx_web.agentic.setup import AgentSetup

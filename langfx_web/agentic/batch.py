@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from langfx_web.agentic.gates import Gate
-from langfx_web.agentic.hooks import Hooks
+from langfx_web.agentic.asking import CallAsker
+from langfx_web.agentic.hooks import AllowTool, Hooks
 from langfx_web.agentic.recorder import PlannedCall
 from langfx_web.agentic.run import Run
 from langfx_web.agentic.schedule import groups
 from langfx_web.agentic.step import Step
+from langfx_web.agentic.together import together
 from langfx_web.errors import (
     GateDeclinedError,
     GateTimeoutError,
@@ -26,7 +26,6 @@ from langfx_web.errors import (
 from langfx_web.events import ToolEnd, ToolStart
 from langfx_web.json_text import dumps
 from langfx_web.messages import Modality, ToolMessage
-from langfx_web.schemas import Schema
 from langfx_web.tools import PreparedCall, ToolContext, ToolOutcome, call_checksum, run_call
 
 MAX_SHOWN = 64 * 1024
@@ -38,9 +37,13 @@ class _Call:
     """A call on its way: what was planned, what was made of it, and why it may not run."""
 
     planned: PlannedCall
-    checksum: str
     prepared: PreparedCall | None = None
     refusal: LangfxError | None = None
+
+    @property
+    def checksum(self) -> str:
+        """The same for equal calls."""
+        return call_checksum(self.planned.call) if self.prepared is None else self.prepared.checksum
 
 
 class Batch:
@@ -50,9 +53,8 @@ class Batch:
         self._run = run
         self._hooks = hooks
         self._step = step
-        self._calls = [_Call(planned, call_checksum(planned.call)) for planned in calls]
+        self._calls = [_Call(planned) for planned in calls]
         self._results: dict[str, ToolMessage] = {}
-        run.checksums.update(call.checksum for call in self._calls)
 
     @property
     def results(self) -> list[ToolMessage]:
@@ -70,7 +72,9 @@ class Batch:
         """
         for call in self._calls:
             self._prepare(call)
-        await self._ask_the_app()
+        self._run.checksums.update([call.checksum for call in self._calls])
+        if self._hooks.allow_tool is not None:
+            await self._ask_the_app(self._hooks.allow_tool)
         await self._ask_people()
         for call in self._calls:
             if call.refusal is not None:
@@ -105,10 +109,7 @@ class Batch:
                 raise
             call.refusal = error
 
-    async def _ask_the_app(self) -> None:
-        allow = self._hooks.allow_tool
-        if allow is None:
-            return
+    async def _ask_the_app(self, allow: AllowTool) -> None:
         passing = (ToolDeniedError, GateDeclinedError, GateTimeoutError)
         for call in self._calls:
             if call.refusal is not None:
@@ -203,7 +204,7 @@ class Batch:
             execution_id=call.planned.execution_id,
             turn_id=place.turn_id,
             session_id=place.session_id,
-            context=copy.deepcopy(dict(place.context)),
+            context=copy.deepcopy(dict(place.context)) if place.context else {},
             session=view,
             meta=prepared.tool.meta,
             asker=CallAsker(self._run, call.planned),
@@ -219,9 +220,10 @@ class Batch:
             started_at=self._run.time(),
             input=prepared.input,
         )
-        text = dumps(prepared.input)
-        if len(text) > MAX_SHOWN // 4 and len(text.encode("utf-8", "replace")) > MAX_SHOWN:
-            event = replace(event, input=None, input_truncated=True, input_preview=text[:MAX_SHOWN])
+        if not _is_small(prepared.input):
+            text = dumps(prepared.input)
+            if len(text.encode("utf-8", "replace")) > MAX_SHOWN:
+                event = replace(event, input=None, input_truncated=True, input_preview=text[:MAX_SHOWN])
         await self._run.recorder.event(event)
 
     async def _refuse(self, call: _Call, error: LangfxError) -> None:
@@ -246,54 +248,9 @@ class Batch:
         await self._run.recorder.call_done(planned, result, end)
 
 
-class CallAsker:
-    """How the tool of one call asks a person; each question is a gate `{execution id}:{n}`."""
-
-    def __init__(self, run: Run, planned: PlannedCall) -> None:
-        self._run = run
-        self._planned = planned
-
-    async def __call__(self, reason: str, *, payload: Any, schema: Any, timeout: float | None) -> Any:
-        """Ask, and wait for an answer that fits the schema."""
-        gate_id = self._run.next_gate(self._planned.execution_id)
-        call_id = self._planned.call.id
-        return await self._run.ask(gate_id, reason, payload=payload, schema=schema, timeout=timeout, call_id=call_id)
-
-    async def wait(self, gate: Gate, wanted: Schema, timeout: float | None) -> Any:
-        """Pass on a question of a run inside the call, as one of this call's: `{execution id}/{its own id}`."""
-        passed = replace(gate, id=f"{self._planned.execution_id}/{gate.id}", call_id=self._planned.call.id)
-        return await self._run.put(passed, wanted, timeout)
-
-
 def result_message(planned: PlannedCall, *content: str | Modality, is_error: bool) -> ToolMessage:
     """The message that answers a call."""
     return ToolMessage(*content, call_id=planned.call.id, name=planned.call.name, is_error=is_error)
-
-
-async def together(works: Sequence[Any]) -> None:
-    """Do these at once; the first failure cancels the others, waits until they have settled, and is raised."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await _settled(tasks)
-    for task in tasks:
-        if not task.cancelled() and (error := task.exception()):
-            raise error
-
-
-async def _settled(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Wait for tasks that were cancelled, also while being cancelled once more; each bounds its own cleanup."""
-    again: asyncio.CancelledError | None = None
-    while pending := [task for task in tasks if not task.done()]:
-        try:
-            await asyncio.wait(pending)
-        except asyncio.CancelledError as error:
-            again = error
-    if again is not None:
-        raise again
 
 
 def _told(error: LangfxError) -> str:
@@ -303,6 +260,15 @@ def _told(error: LangfxError) -> str:
     if isinstance(error, ToolDeniedError):
         return f"Error: the call was not allowed. {error.details['reason']}".rstrip()
     return f"Error: {error.message}"
+
+
+def _is_small(input: Any) -> bool:
+    """Whether arguments are so few and short that nobody need measure them."""
+    return isinstance(input, dict) and len(input) <= 16 and all(map(_is_short, input.values()))
+
+
+def _is_short(value: Any) -> bool:
+    return len(value) <= 512 if type(value) is str else value is None or type(value) in (bool, int, float)
 
 
 def _reason(error: GateDeclinedError | GateTimeoutError) -> str:

@@ -120,7 +120,7 @@ class Loop:
         self._batch: Batch | None = None
         self._call_ids = {call.id for message in messages for call in message.tool_calls}
         self._asking: asyncio.Task[Any] | None = None
-        self._is_interrupted = self._is_cut = False
+        self._is_interrupted = False
         self._misread = 0
 
     async def run(self) -> RunEnd:
@@ -159,9 +159,7 @@ class Loop:
         if task is None or self._is_interrupted:
             return
         self._is_interrupted = True
-        if task is not asyncio.current_task():
-            self._is_cut = True
-            task.cancel()
+        task.cancel()
 
     async def _step(self, index: int) -> None:
         self._run.check()
@@ -246,11 +244,12 @@ class Loop:
         before = 0 if task is None else task.cancelling()
         try:
             message = await self._streamed(step, text)
-            if self._is_cut and task is not None:
-                task.uncancel()  # somebody swallowed it
+            if self._is_interrupted and task is not None:
+                await _taken_back(task)
+                self._run.check()
         except asyncio.CancelledError:
             self._run.usages.append(None)
-            if not self._is_cut or task is None or task.uncancel() > before:
+            if not self._is_interrupted or task is None or task.uncancel() > before:
                 raise
             message = None
         except LMError as error:
@@ -258,7 +257,7 @@ class Loop:
             raise
         finally:
             self._asking = None
-            self._is_interrupted = self._is_cut = False
+            self._is_interrupted = False
         if message is None and text:
             self._message = AIMessage("".join(text), metadata=INCOMPLETE)
             self.transcript.append(self._message)
@@ -390,3 +389,10 @@ class Loop:
 def _wanted(agent: AgentSetup, lm: LanguageModel) -> Wanted | None:
     """The value that a run of this agent with this model ends with, where it is to be one."""
     return None if agent.output is None else agent.output.wanted(lm, has_tools=len(agent.tools) > 0)
+
+
+async def _taken_back(task: asyncio.Task[Any]) -> None:
+    """Undo a cancelling of our own that came to nothing, whether it is still to be delivered or was swallowed."""
+    with suppress(asyncio.CancelledError):
+        await asyncio.sleep(0)
+    task.uncancel()

@@ -79,7 +79,7 @@ def test_context_39_a_person_on_the_page_approves_a_call(tab: Tab, provider: Pro
     turn = tab.start("pay", agent="till", session="till")
     tab.wait_for_events(turn, 1)
     asking = """async () => {
-      const session = harness.langfx.agent("till").session("till");
+      const session = harness.sessions["till"];
       const [gate] = await session.gates();
       const wrong = await session.answer(gate.id, "yes").catch((error) => error.code);
       await session.answer(gate.id, true);

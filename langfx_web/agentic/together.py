@@ -1,0 +1,33 @@
+"""Several pieces of work at once that end as one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+
+async def together(works: Sequence[Coroutine[Any, Any, Any]]) -> None:
+    """Do these at once; the first failure cancels the others, waits until they have settled, and is raised."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await _settled(tasks)
+    for task in tasks:
+        if not task.cancelled() and (error := task.exception()):
+            raise error
+
+
+async def _settled(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Wait for tasks that were cancelled, also while being cancelled once more; each bounds its own cleanup."""
+    again: asyncio.CancelledError | None = None
+    while pending := [task for task in tasks if not task.done()]:
+        try:
+            await asyncio.wait(pending)
+        except asyncio.CancelledError as error:
+            again = error
+    if again is not None:
+        raise again
