@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from langfx_web.agentic import (
@@ -14,42 +13,28 @@ from langfx_web.agentic import (
     AllowTool,
     Answers,
     BeforeStep,
-    FunctionAnswers,
     Hooks,
     Limits,
     Loop,
-    NullRecorder,
     OnGate,
     Place,
     Policy,
-    Recorder,
-    RunEnd,
     Session,
-    error_info,
     of_one_run,
     several,
 )
 from langfx_web.deferred import later
 from langfx_web.durable import AgentSession, new_id
-from langfx_web.errors import (
-    BudgetExceededError,
-    DeadlineExceededError,
-    InvalidArgumentError,
-    InvalidValueError,
-    LangfxError,
-    SchemaError,
-    SessionCancelledError,
-)
-from langfx_web.events import TurnEnd, TurnEvent
+from langfx_web.errors import InvalidValueError, SchemaError
+from langfx_web.events import TurnEvent
 from langfx_web.llms import Capabilities, LanguageModel, ModelChoice, Models
 from langfx_web.messages import AIMessage, Message, Part
 from langfx_web.stores import MemoryStore, Store
 from langfx_web.tools import MAX_TOOLS, Tool, ToolRegistry
-from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web import observation
-    from langfx_web.agentic import Budget, agent_tool, handover
+    from langfx_web.agentic import Budget, agent_tool, handover, one_shot
     from langfx_web.agentic import output as outputs
     from langfx_web.observation import Observer
 else:
@@ -57,6 +42,7 @@ else:
     agent_tool = later("langfx_web.agentic.agent_tool")
     handover = later("langfx_web.agentic.handover")
     observation = later("langfx_web.observation")
+    one_shot = later("langfx_web.agentic.one_shot")
     outputs = later("langfx_web.agentic.output")
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
@@ -214,7 +200,7 @@ class Agent(Action):
         `BudgetExceededError` with `.limit`, `DeadlineExceededError`, `IncompleteGenerationError` with `.partial`,
         `ContentFilteredError`, or the model's, tool's or hook's error.
         """
-        entry = _Entry(answers=_answers(on_gate))
+        entry = one_shot.Entry(answers=one_shot.answers_of(on_gate))
         message = await super().invoke(
             session, lm=lm or self._lm, timeout=timeout, budget=budget, prompt=prompt, entry=entry
         )
@@ -235,9 +221,9 @@ class Agent(Action):
         The run goes on as its events are read, and leaving early cancels it.
         """
         events = handover.Handover()
-        entry = _Entry(recorder=events, answers=_answers(on_gate))
+        entry = one_shot.Entry(recorder=events, answers=one_shot.answers_of(on_gate))
         run = super().invoke(session, lm=lm or self._lm, timeout=timeout, budget=budget, prompt=prompt, entry=entry)
-        task = events.run(_ending(run, entry))
+        task = events.run(one_shot.ending(run, entry))
         try:
             while (event := await events.next()) is not None:
                 yield event
@@ -277,7 +263,7 @@ class Agent(Action):
     async def _asked(
         self, session: Session | None, prompt: str, answers: Answers | None, observer: Observer | None
     ) -> Any:
-        entry = _Entry(answers=answers, observer=observer)
+        entry = one_shot.Entry(answers=answers, observer=observer)
         return self._value(await super().invoke(session, lm=self._lm, prompt=prompt, entry=entry))
 
     def _value(self, message: AIMessage) -> Any:
@@ -285,7 +271,7 @@ class Agent(Action):
 
     async def call(self, session: Session, **inputs: Any) -> AIMessage:
         """The run behind `invoke` and `stream`."""
-        entry: _Entry = inputs["entry"]
+        entry: one_shot.Entry = inputs["entry"]
         entry.loop = Loop(
             self._seen_from(entry.observer),
             [Message.of(inputs["prompt"])],
@@ -297,7 +283,7 @@ class Agent(Action):
             recorder=entry.recorder,
             answers=entry.answers,
         )
-        return _answer(await entry.loop.run())
+        return one_shot.answer(await entry.loop.run())
 
     def _seen_from(self, call: Observer | None) -> Agent:
         """This agent inside a call of another: its own observer, else that one's, is told which call it is."""
@@ -334,49 +320,6 @@ class Agent(Action):
         return f"Agent({self._name!r}, tools={self._tools.names()})"
 
 
-@dataclass(slots=True, kw_only=True)
-class _Entry:
-    """How a run was entered, and the run itself once it began.
-
-    Who hears of its events, who answers its questions, and who watches the call that it is made in.
-    """
-
-    recorder: Recorder = field(default_factory=NullRecorder)
-    answers: Answers | None = None
-    observer: Observer | None = None
-    loop: Loop | None = None
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the run has cost."""
-        return None if self.loop is None or self.loop.outcome is None else self.loop.outcome.usage
-
-
-async def _ending(run: Awaitable[AIMessage], entry: _Entry) -> TurnEnd:
-    """The last event of a run, of a failed one too."""
-    try:
-        message = await run
-    except LangfxError as error:
-        outcome = entry.loop and entry.loop.outcome
-        reason = outcome.stop_reason if outcome and outcome.stop_reason != "cancelled" else _reason(error)
-        info = error_info(error) if reason in ("error", "refused") else None
-        return TurnEnd(stop_reason=reason, usage=entry.usage, error=info)
-    return TurnEnd(stop_reason="end_turn", usage=entry.usage, output=message.result)
-
-
-def _reason(error: LangfxError) -> str:
-    """Why a run ended that was cancelled by its session or by a time limit around it."""
-    if isinstance(error, DeadlineExceededError):
-        return "max_time"
-    return "cancelled" if isinstance(error, SessionCancelledError) else "error"
-
-
-def _answers(on_gate: OnGate | None) -> Answers | None:
-    if on_gate is not None and not callable(on_gate):
-        raise InvalidArgumentError("on_gate must be an async function", details={"option": "on_gate"})
-    return None if on_gate is None else FunctionAnswers(on_gate)
-
-
 def _output(wanted: Any) -> outputs.Output:
     try:
         return outputs.Output(wanted)
@@ -405,14 +348,3 @@ def _checked(models: Models | None) -> Models:
 
 def _invalid(what: str) -> InvalidValueError:
     return InvalidValueError(what, code="invalid_agent")
-
-
-def _answer(outcome: RunEnd) -> AIMessage:
-    reason = outcome.stop_reason
-    if reason == "end_turn":
-        return (outcome.message or AIMessage()).replace(usage=outcome.usage)
-    if outcome.error is not None:
-        raise outcome.error
-    if reason == "max_time":
-        raise DeadlineExceededError("the run reached its time limit")
-    raise BudgetExceededError(f"the run ended at its limit {reason}", limit=reason)

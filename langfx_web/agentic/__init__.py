@@ -7,7 +7,7 @@ read at first use.
 from typing import TYPE_CHECKING
 
 from langfx_web.agentic.action import Action
-from langfx_web.agentic.gates import Answers, FunctionAnswers, Gate, OnGate, OpenGates, gate_opened
+from langfx_web.agentic.gates import Answers, Gate, OnGate, OpenGates, gate_opened
 from langfx_web.agentic.hooks import AfterStep, AllowTool, BeforeStep, Hooks, Policy, several
 from langfx_web.agentic.limits import Limits, of_a_turn, of_one_run
 from langfx_web.agentic.loop import Loop, RunEnd
@@ -33,7 +33,6 @@ __all__ = [
     "Answers",
     "BeforeStep",
     "Budget",
-    "FunctionAnswers",
     "Gate",
     "Hooks",
     "Limits",

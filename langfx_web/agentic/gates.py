@@ -17,15 +17,12 @@ from langfx_web.errors import (
     GateDeclinedError,
     GateNotFoundError,
     GateTimeoutError,
-    HookError,
     InvalidValueError,
-    LangfxError,
     NotPortableError,
     SchemaMismatchError,
 )
 from langfx_web.events import GateOpen
 from langfx_web.json_text import dumps, loads
-from langfx_web.masking import masked
 from langfx_web.schemas import Schema, pydantic_arrived
 
 MAX_REASON = 64 * 1024
@@ -67,24 +64,6 @@ class Answers(Protocol):
 
 OnGate: TypeAlias = Callable[[Gate], Awaitable[Any]]
 """An async function that answers the gates of one run; it may raise `GateDeclinedError`."""
-
-
-class FunctionAnswers:
-    """Answers of a function that whoever started the run gave along; what it returns is checked strictly."""
-
-    def __init__(self, function: OnGate, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._function = function
-        self._clock = clock
-
-    async def wait(self, gate: Gate, wanted: Schema, timeout: float | None) -> Any:
-        """What the function returns; another exception than ours is `hook_failed`."""
-        try:
-            value = await in_time(self._function(gate), gate, timeout, self._clock)
-        except LangfxError:
-            raise
-        except Exception as error:
-            raise HookError(f"on_gate raised {type(error).__name__}: {masked(str(error))[:500]}") from error
-        return await checked_answer(value, wanted, gate.id)
 
 
 @dataclass(frozen=True, slots=True)

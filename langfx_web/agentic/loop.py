@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langfx_web.agentic.batch import Batch, result_message
+from langfx_web.agentic.call_ids import CallIds
 from langfx_web.agentic.gates import Answers
 from langfx_web.agentic.limits import Limits
 from langfx_web.agentic.recorder import NullRecorder, PlannedCall, Recorder, Stop
@@ -35,7 +36,7 @@ from langfx_web.errors import (
 )
 from langfx_web.events import TextDelta, ThoughtDelta
 from langfx_web.llms import LanguageModel
-from langfx_web.messages import AIMessage, Message, SystemMessage, ToolCall, ToolDeclaration
+from langfx_web.messages import AIMessage, Message, SystemMessage, ToolDeclaration
 from langfx_web.tools import Observation, ToolRegistry, unseen
 from langfx_web.usage import Usage
 
@@ -118,7 +119,7 @@ class Loop:
         self._calls = 0
         self._message: AIMessage | None = None
         self._batch: Batch | None = None
-        self._call_ids = {call.id for message in messages for call in message.tool_calls}
+        self._ids = CallIds(messages)
         self._asking: asyncio.Task[Any] | None = None
         self._is_interrupted = False
         self._misread = 0
@@ -279,7 +280,7 @@ class Loop:
                     if delta.thought:
                         await emit(ThoughtDelta(delta=delta.thought))
                     if chunk.final:
-                        self._message = self._with_new_ids(chunk.aggregated)
+                        self._message = self._ids.renewed(chunk.aggregated)
                     elif self._is_interrupted:
                         self._run.usages.append(None)
                         return None
@@ -341,27 +342,6 @@ class Loop:
             )
         return planned
 
-    def _with_new_ids(self, message: AIMessage) -> AIMessage:
-        """The answer, in which a call id that an earlier answer used is made a new one."""
-        ids = [call.id for call in message.tool_calls]
-        if not self._call_ids.isdisjoint(ids):
-            taken = self._call_ids.union(ids)
-            parts = [self._unused(part, taken) if isinstance(part, ToolCall) else part for part in message.parts]
-            message = message.replace(parts=parts)
-            ids = [call.id for call in message.tool_calls]
-        self._call_ids.update(ids)
-        return message
-
-    def _unused(self, call: ToolCall, taken: set[str]) -> ToolCall:
-        """The call under an id that is not taken, if an earlier answer used its own; `taken` has it from then on."""
-        if call.id not in self._call_ids:
-            return call
-        number = 2
-        while f"{call.id[:60]}_{number}" in taken:
-            number += 1
-        taken.add(new := f"{call.id[:60]}_{number}")
-        return ToolCall(new, call.name, call.args, raw_args=call.raw_args)
-
     def _fail(self, error: LangfxError) -> None:
         if isinstance(error, ContentFilteredError):
             self._end("refused", error)
@@ -376,7 +356,7 @@ class Loop:
     def _keep_cut_reply(self, partial: AIMessage | None) -> None:
         if partial is None or not partial.parts:
             return
-        self._message = self._with_new_ids(partial)
+        self._message = self._ids.renewed(partial)
         self.transcript.append(self._message)
         for call in self._message.tool_calls:
             planned = PlannedCall(execution_id="", call=call, idempotent=False, writes=False)

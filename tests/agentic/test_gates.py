@@ -8,7 +8,8 @@ from typing import Any, Literal
 import pytest
 
 from langfx_web import Limits, ToolContext
-from langfx_web.agentic import FunctionAnswers, OpenGates
+from langfx_web.agentic import OpenGates
+from langfx_web.agentic.one_shot import FunctionAnswers
 from langfx_web.errors import (
     DeadlineExceededError,
     GateAnswerError,
