@@ -479,6 +479,8 @@ export interface TurnEnd extends Stored {
   usage?: Usage | null;
   error?: TurnError | null;
   repeated?: boolean;
+  /** The value of a run that a function of yours streams, of an agent with an `output`. */
+  output?: any;
 }
 
 /** Older lines are gone; made for the reader, not stored. */

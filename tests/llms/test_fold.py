@@ -122,6 +122,12 @@ def test_bug_029_providers_52_doubled_and_missing_ids_become_distinct_and_stay_s
     assert all(id.startswith("lf_") and len(id) == 19 for id in ids("", ""))
 
 
+def test_a_call_without_a_name_has_one_that_no_tool_has() -> None:
+    """So that it can be answered with an error, and sent back."""
+    message = folded(CallStart(key=0, id="c1", name=""), CallText(key=0, text="{}"), CallEnd(key=0))
+    assert message.tool_calls == (ToolCall("c1", "-", {}),)
+
+
 def test_halves_of_a_character_wait_for_each_other() -> None:
     """A character that the provider cut into two escapes is shown whole, and once."""
     assert [delta.text for delta in shown("a\ud83d", "", "\udc69b", "é")] == ["a", "👩b", "é"]
