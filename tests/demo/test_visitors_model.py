@@ -19,7 +19,7 @@ DEMO = Path(__file__).parents[2] / "web" / "demo"
 
 
 @pytest.fixture
-def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def demo(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """The module, imported anew; the page has two keys."""
     keys = {"in use": GOOD_KEY, "listing": GOOD_KEY, "wrong": "another-key-0123456789"}
 
@@ -28,8 +28,9 @@ def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
     monkeypatch.syspath_prepend(str(DEMO))
     monkeypatch.delitem(sys.modules, "visitors_model", raising=False)
-    ask_page.set(page)
-    return importlib.import_module("visitors_model")
+    token = ask_page.set(page)
+    yield importlib.import_module("visitors_model")
+    ask_page.reset(token)
 
 
 @pytest.fixture(scope="module")
