@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self, TypeAlias
 
 from langfx_web.clock import Clock
-from langfx_web.errors import IncompleteGenerationError, InvalidArgumentError, LMError, LMTimeoutError
+from langfx_web.errors import IncompleteGenerationError, InvalidArgumentError, LMError, LMProtocolError, LMTimeoutError
 from langfx_web.llms.delta import Delta
 from langfx_web.llms.fold import Fold
 from langfx_web.llms.retry import RetryPolicy, is_unreachable
@@ -116,7 +116,11 @@ class ModelStream:
             self._source = None
             self._end("ended")
             return chunks
-        return self._fold.push(arrived)
+        try:
+            return self._fold.push(arrived)
+        except (AttributeError, TypeError) as error:
+            # A number where a text belongs, say: decoders hand on what the server wrote.
+            raise LMProtocolError(f"the answer cannot be read: {type(error).__name__}: {error}") from error
 
     def _begin(self) -> Deltas:
         remaining = self._remaining()

@@ -124,6 +124,16 @@ async def test_providers_57_a_cut_answer_is_asked_for_again_only_if_nothing_came
 
 
 @each_wire
+async def test_a_piece_that_is_no_text_breaks_the_wire(wire: Wire) -> None:
+    """A number where words belong is the provider's fault, told like every other, with what had come before it."""
+    model, _ = wire.kit.answered(wire.kit.ok(wire.begun + wire.begun.replace(b'"Hel"', b"5")), max_attempts=1)
+    with pytest.raises(errors.LMProtocolError) as raised:
+        await model("hi")
+    assert raised.value.partial is not None
+    assert raised.value.partial.text == "Hel"
+
+
+@each_wire
 async def test_bug_011_providers_55_an_overload_inside_a_stream(wire: Wire) -> None:
     """As the first event it is worth another attempt, with or without the event's name; after text it is not."""
     bare = wire.error[wire.error.index(b"data:") :]

@@ -76,12 +76,21 @@ class Choice:
 
     def _read_delta(self, delta: Mapping[str, Any], deltas: list[Delta]) -> None:
         content = delta.get("content")
+        if len(delta) == 1 and type(content) is str and self._is_plain:
+            if content:
+                deltas.append(content)
+            return
         if "reasoning" in delta or "reasoning_content" in delta or "reasoning_details" in delta:
             self._read_reasoning(delta, deltas)
         if content:
             self._read_content(content, deltas)
         if len(delta) > 1 or content is None:
             self._read_rare(delta, deltas)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether a piece of text is nothing but that."""
+        return not (self._is_thinking or self._details or self._index) and self._tags is None
 
     def _read_content(self, content: Any, deltas: list[Delta]) -> None:
         if not isinstance(content, str):
