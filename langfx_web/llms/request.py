@@ -17,6 +17,7 @@ from langfx_web.messages import (
     Message,
     Part,
     SystemMessage,
+    ToolCall,
     ToolChoice,
     ToolDeclaration,
     ToolMessage,
@@ -126,6 +127,31 @@ def check(request: ModelRequest, capabilities: Capabilities) -> None:
 
 def check_order(messages: Sequence[Message]) -> None:
     """Each call is answered before anybody else speaks, and each tool result answers an open call."""
+    # All of a long conversation is looked at before each request, and hardly ever is anything out of its place.
+    if not _stand_in_call_order(messages):
+        _check_answers(messages)
+    if not any(message.role != "system" for message in messages):
+        raise LMInputError("there is nothing to answer: the conversation has no message but system ones")
+
+
+def _stand_in_call_order(messages: Sequence[Message]) -> bool:
+    """Whether the results of each answer's calls are right behind it, in the order of the calls."""
+    calls: Sequence[ToolCall] = ()
+    told = 0
+    for message in messages:
+        if not isinstance(message, ToolMessage):
+            if told < len(calls):
+                return False
+            calls, told = message.tool_calls, 0
+        elif told < len(calls) and calls[told].id == message.call_id:
+            told += 1
+        else:
+            return False
+    return told == len(calls)
+
+
+def _check_answers(messages: Sequence[Message]) -> None:
+    """The same whatever the order of the results, and with a word for what is wrong."""
     open_calls: dict[str, str] = {}
     for place, message in enumerate(messages):
         if isinstance(message, ToolMessage):
@@ -134,12 +160,9 @@ def check_order(messages: Sequence[Message]) -> None:
             continue
         if open_calls:
             raise LMInputError(f"{_named(open_calls)} without a result before message {place} ({message.role})")
-        if message.tool_calls:
-            open_calls = {call.id: call.name for call in message.tool_calls}
+        open_calls = {call.id: call.name for call in message.tool_calls}
     if open_calls:
         raise LMInputError(f"{_named(open_calls)} without a result at the end of the conversation")
-    if not any(message.role != "system" for message in messages):
-        raise LMInputError("there is nothing to answer: the conversation has no message but system ones")
 
 
 def _named(calls: Mapping[str, str]) -> str:
