@@ -245,6 +245,12 @@ export interface Session {
   cancel(messageId?: string): Promise<"cancelled" | "none">;
   /** The stored lines after `cursor` (default 0), and those to come. Throws `invalid_cursor`. */
   stream(cursor?: number): Stream<Line>;
+  /**
+   * What the turns do that this page's worker runs, from now on and as it happens; nothing of it is stored. A turn is a
+   * node `Agent:…` with its message id in `metadata.message_id`; its steps, tools and their agents are below it. Nobody
+   * waits for the reader: one who is far behind gets `events_dropped`. It ends when the loop is left.
+   */
+  watch(): Stream<SessionEvent | EventsDropped>;
   /** The conversation as messages in their plain form. */
   messages(): Promise<Message[]>;
   /** The questions that turns of this conversation wait with, oldest first. */
@@ -597,7 +603,10 @@ export interface QueryError {
  */
 export type SessionEvent = NodeEvent | LogAdded | ProgressUpdate | MetadataUpdate;
 
-/** A piece of work begins or has ended; its node is without what was asked, as a conversation is long. */
+/**
+ * A piece of work begins or has ended; its node is without what was asked, as a conversation is long. A tool's has its
+ * `args` and `execution_id` as metadata and what it gave as its result. What is over 16 KiB is cut.
+ */
 export interface NodeEvent extends Told {
   type: "action_start" | "action_end" | "query_start" | "query_end";
   node: Omit<TraceNode, "request">;
@@ -620,6 +629,12 @@ export interface MetadataUpdate extends Told {
   type: "metadata_update";
   nodeId: string;
   metadata: Record<string, TraceValue>;
+}
+
+/** Made for a reader of `watch` who was too slow: so many older events are gone. */
+export interface EventsDropped extends Told {
+  type: "events_dropped";
+  count: number;
 }
 
 interface Told {

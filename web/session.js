@@ -73,10 +73,7 @@ export class Session {
     this.#turns.add(turn);
     const forget = () => void this.#turns.delete(turn);
     turn.result.then(forget, forget);
-    turn.accepted.then(
-      () => (this.#known = true),
-      () => {},
-    );
+    turn.accepted.then(() => (this.#known = true), forget);
     return turn;
   }
 
@@ -107,6 +104,11 @@ export class Session {
   /** The conversation as messages in their plain form. */
   messages() {
     return this.#channel.ask({ kind: "session_messages", ...this.#address });
+  }
+
+  /** What the turns that run here do, from now on. */
+  watch() {
+    return this.#channel.stream({ kind: "session_watch", ...this.#address });
   }
 
   /** The questions that turns of this conversation wait with. */

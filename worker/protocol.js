@@ -45,6 +45,7 @@ export const TO_WORKER = Object.freeze({
   session_stream: ["id", "agent", "session", "cursor"],
   session_messages: ["id", "agent", "session"],
   session_gates: ["id", "agent", "session"],
+  session_watch: ["id", "agent", "session"],
   session_answer: ["id", "agent", "session", "gateId", "value"],
   session_decline: ["id", "agent", "session", "gateId", "reason?"],
   agent_check: ["id", "agent"],
@@ -121,7 +122,7 @@ export const TO_PAGE = Object.freeze({
  *
  * @typedef {{kind: "session_cancel", id: number, agent: string, session: string, messageId?: string}} SessionCancel
  * @typedef {{kind: "session_stream", id: number, agent: string, session: string, cursor: number}} SessionStream
- * @typedef {{kind: "session_messages" | "session_gates", id: number, agent: string, session: string}} SessionLook
+ * @typedef {{kind: "session_messages" | "session_watch" | "session_gates", id: number, agent: string, session: string}} SessionLook
  * @typedef {{kind: "session_answer", id: number, agent: string, session: string, gateId: string, value: any}} GateAnswer
  * @typedef {{kind: "session_decline", id: number, agent: string, session: string} & Refusal} GateDecline
  * @typedef {{gateId: string, reason?: string}} Refusal

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langfx_web.agentic.asking import CallAsker
+from langfx_web.agentic.branch import Branch
 from langfx_web.agentic.hooks import AllowTool, Hooks
 from langfx_web.agentic.recorder import PlannedCall
 from langfx_web.agentic.run import Run
 from langfx_web.agentic.schedule import groups
+from langfx_web.agentic.session import Session
 from langfx_web.agentic.step import Step
 from langfx_web.agentic.together import together
 from langfx_web.errors import (
@@ -187,14 +189,21 @@ class Batch:
         """Run a call in a node of its own, which has failed where the tool has."""
         outcome: ToolOutcome | None = None
         try:
-            async with self._step.session.branch("tool", f"Tool:{prepared.tool.name}") as view:
+            async with self._node(call, prepared.input) as view:
                 outcome = await run_call(prepared, self._context(call, prepared, view))
+                view.record(result=outcome.content)
                 if outcome.error is not None:
                     raise outcome.error
         except ToolError:
             if outcome is None:
                 raise
         return outcome
+
+    def _node(self, call: _Call, args: Any) -> Branch[Session]:
+        """Where the trace has a call, with what was asked of the tool."""
+        planned = call.planned
+        metadata = {"execution_id": planned.execution_id, "args": args}
+        return self._step.session.branch("tool", f"Tool:{planned.call.name}", metadata=metadata)
 
     def _context(self, call: _Call, prepared: PreparedCall, view: Any) -> ToolContext:
         place = self._run.place
@@ -227,6 +236,13 @@ class Batch:
         await self._run.recorder.event(event)
 
     async def _refuse(self, call: _Call, error: LangfxError) -> None:
+        """Answer a call that may not run; the trace has it as failed at once."""
+        try:
+            async with self._node(call, call.planned.call.args):
+                raise error
+        except LangfxError as raised:
+            if raised is not error:
+                raise
         await self._finish(call, ToolOutcome(content=_told(error), is_error=True, error=error))
 
     async def _finish(self, call: _Call, outcome: ToolOutcome, *, since: float | None = None) -> None:

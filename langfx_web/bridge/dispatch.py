@@ -90,6 +90,7 @@ class Dispatch:
             "session_stream": self._session_stream,
             "session_cancel": self._session_cancel,
             "session_messages": self._session_messages,
+            "session_watch": self._session_watch,
             "session_gates": self._session_gates,
             "session_answer": self._session_answer,
             "session_decline": self._session_decline,
@@ -244,6 +245,11 @@ class Dispatch:
     async def _session_messages(self, message: Message, outlet: Outlet) -> None:
         messages = await self._hosted().session(message).messages()
         outlet.result([encode(said, bytes_as_text=False) for said in messages])
+
+    async def _session_watch(self, message: Message, outlet: Outlet) -> None:
+        async for event in self._hosted().session(message).watch():
+            if outlet.send(portable(event.to_plain())):
+                await outlet.room()
 
     async def _session_gates(self, message: Message, outlet: Outlet) -> None:
         outlet.result([plain_gate(gate) for gate in await self._hosted().session(message).gates()])

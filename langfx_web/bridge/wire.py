@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[dict[str, tuple[type, ...]], dict[str, tuple[type, ...
     "session_cancel": (_SESSION, {"messageId": (str, _NONE)}),
     "session_stream": ({**_SESSION, "cursor": (int,)}, {}),
     "session_messages": (_SESSION, {}),
+    "session_watch": (_SESSION, {}),
     "session_gates": (_SESSION, {}),
     "session_answer": ({**_SESSION, "gateId": (str,), "value": (object,)}, {}),
     "session_decline": ({**_SESSION, "gateId": (str,)}, {"reason": (str, _NONE)}),

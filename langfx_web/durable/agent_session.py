@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langfx_web.agentic import AgentSetup, Gate
 from langfx_web.clock import SYSTEM_CLOCK, Clock
@@ -27,6 +27,9 @@ from langfx_web.json_text import dumps, loads
 from langfx_web.llms import ModelChoice, ModelSettings
 from langfx_web.messages import Message
 from langfx_web.stores.base import Store
+
+if TYPE_CHECKING:
+    from langfx_web.durable.watching import Watch
 
 MAX_INSTRUCTIONS = 64 * 1024
 
@@ -108,6 +111,14 @@ class AgentSession:
             return follow(runner.store, runner.id, after, clock=runner.clock)
 
         return LineStream(batches)
+
+    def watch(self) -> Watch:
+        """What the turns do that this worker runs, from now on, as session events: an async iterator, live only.
+
+        A turn is a node `Agent:…` with its `message_id` as metadata; its steps, tools and what they do are below it.
+        Nobody waits for the reader: one who is more than 1,000 events behind gets an `EventsDropped` for the oldest.
+        """
+        return self._runner.watchers.watch()
 
     async def messages(self) -> list[Message]:
         """The conversation so far, as messages; of a damaged one the part before the damage."""

@@ -29,9 +29,10 @@ from langfx_web.messages import AIMessage
 from langfx_web.stores.base import Head, Hold, Store, Unique
 
 if TYPE_CHECKING:
-    from langfx_web.durable import observed_journal
+    from langfx_web.durable import observed_journal, watching
 else:
     observed_journal = later("langfx_web.durable.observed_journal")
+    watching = later("langfx_web.durable.watching")
 
 MAX_CONVERSATION = 20 * 1024 * 1024
 """Bytes of records at which a running turn is ended."""
@@ -62,6 +63,7 @@ class Runner:
             self._watch = observed_journal.ObservedJournal(agent.observer, session_id, clock)
         self.replica = Replica(store, session_id, is_new=is_new, watch=self._watch)
         self.gates = gates_of(store, session_id, clock)
+        self.watchers = watching.watchers_of(store, session_id)
         self._agent = agent
         self._new_id = new_id
         self._inbox = Inbox(store, session_id, self.replica, agent=agent.name, clock=clock, changed=self._changed)
@@ -278,6 +280,7 @@ class Runner:
             conversation.transcript(),
             recorder=recorder,
             answers=self.gates,
+            watchers=self.watchers,
             session_id=self.id,
             clock=self.clock,
             new_id=self._new_id,

@@ -21,6 +21,7 @@ from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web.agentic import observed_run
+    from langfx_web.durable.watching import Watchers
 else:
     observed_run = later("langfx_web.agentic.observed_run")
 
@@ -48,6 +49,7 @@ class TurnRun:
         *,
         recorder: JournalRecorder,
         answers: Answers,
+        watchers: Watchers,
         session_id: str,
         clock: Clock,
         new_id: Callable[[str], str],
@@ -57,6 +59,7 @@ class TurnRun:
         self._transcript = transcript
         self._recorder = recorder
         self._answers = answers
+        self._watchers = watchers
         self._session_id = session_id
         self._clock = clock
         self._new_id = new_id
@@ -102,20 +105,34 @@ class TurnRun:
             self._tell_refused(place, error)
             raise
         async with Session(lm=setup.lm, max_nodes=MAX_NODES, clock=self._clock) as session:
-            self._loop = Loop(
-                setup,
-                self._transcript,
-                session=session,
-                lm=setup.lm,
-                limits=setup.limits,
-                place=place,
-                new_id=self._new_id,
-                recorder=self._recorder,
-                answers=self._answers,
-                clock=self._clock,
-                keeps_texts=False,
-            )
-            await self._loop.run()
+            with self._watchers.shown(session):
+                await self._run_in(session, setup, place)
+
+    async def _run_in(self, session: Session, setup: AgentSetup, place: Place) -> None:
+        """Run the loop in a node of its own, which fails where the run does; that is an outcome here, no exception."""
+        error: LangfxError | None = None
+        try:
+            node = session.branch("action", f"Agent:{setup.name}", metadata={"message_id": self.message_id})
+            async with node as view:
+                self._loop = Loop(
+                    setup,
+                    self._transcript,
+                    session=view,
+                    lm=setup.lm,
+                    limits=setup.limits,
+                    place=place,
+                    new_id=self._new_id,
+                    recorder=self._recorder,
+                    answers=self._answers,
+                    clock=self._clock,
+                    keeps_texts=False,
+                )
+                error = (await self._loop.run()).error
+                if error is not None:
+                    raise error
+        except LangfxError as raised:
+            if raised is not error:
+                raise
 
     def _tell_refused(self, place: Place, error: LangfxError) -> None:
         """Let the agent's observer know of a turn that cannot even begin."""

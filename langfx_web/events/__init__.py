@@ -44,23 +44,26 @@ if TYPE_CHECKING:
     from langfx_web.events.session import (
         ActionEnd,
         ActionStart,
+        EventsDropped,
         LogAdded,
         MetadataUpdate,
         ProgressUpdate,
         QueryEnd,
         QueryStart,
         SessionEvent,
+        WatchedEvent,
     )
     from langfx_web.events.trace import LogEntry, Progress, TraceNode, UsageSummary
     from langfx_web.events.trace_fields import TracedObject
 
 _SESSION = ("ActionEnd", "ActionStart", "LogAdded", "MetadataUpdate", "ProgressUpdate", "QueryEnd", "QueryStart")
+_WATCHED = ("EventsDropped", "SessionEvent", "WatchedEvent")
 _TRACE = ("LogEntry", "Progress", "TraceNode", "UsageSummary")
 
 __getattr__ = deferred(
     __name__,
     {
-        **dict.fromkeys((*_SESSION, "SessionEvent"), "langfx_web.events.session"),
+        **dict.fromkeys((*_SESSION, *_WATCHED), "langfx_web.events.session"),
         **dict.fromkeys(_TRACE, "langfx_web.events.trace"),
         "TracedObject": "langfx_web.events.trace_fields",
     },
@@ -71,6 +74,7 @@ __all__ = [
     "ActionEnd",
     "ActionStart",
     "ErrorInfo",
+    "EventsDropped",
     "FieldEnd",
     "FieldStart",
     "GateClosed",
@@ -108,6 +112,7 @@ __all__ = [
     "TurnStart",
     "UsageSummary",
     "ValueEvent",
+    "WatchedEvent",
     "decode",
     "encode",
     "encode_error",

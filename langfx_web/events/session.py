@@ -2,18 +2,19 @@
 
 `action_start` and `action_end` tell of what may have work of its own below: actions, tools, maps and their branches.
 `query_start` and `query_end` tell of what asks a model: queries, and the steps of an agent. Each carries its node as it
-is then, without children, which have events of their own.
+is then, without children, which have events of their own. In the plain form of an event, what is longer than 16 KiB is
+cut to its beginning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from langfx_web.events.trace import LogEntry, TraceNode
-from langfx_web.events.trace_fields import plain_members
+from langfx_web.events.trace import LogEntry, Progress, TraceNode
+from langfx_web.events.trace_fields import MOST_TOLD, told_members, told_message, told_value
 from langfx_web.json_text import PlainForm
 
 
@@ -35,9 +36,14 @@ class _OfNode(_Told):
 
     def to_plain(self) -> dict[str, Any]:
         """The plain form; what was asked is left out, as it is all of a conversation in each step of it."""
-        node = self.node.to_plain_node()
-        del node["request"]
-        return self._plain(node=node)
+        node = self.node
+        plain = replace(node, request=None, response=None, result=None, metadata={}, progress=None).to_plain_node()
+        del plain["request"]
+        plain["response"] = None if node.response is None else told_message(node.response)
+        plain["result"] = told_value(node.result)
+        plain["metadata"] = told_members(node.metadata)
+        plain["progress"] = None if node.progress is None else _told_progress(node.progress)
+        return self._plain(node=plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +83,9 @@ class LogAdded(_Told):
 
     def to_plain(self) -> dict[str, Any]:
         """The plain form."""
-        return self._plain(entry=self.entry.to_plain())
+        entry = self.entry
+        plain = replace(entry, message=entry.message[:MOST_TOLD], data={}).to_plain()
+        return self._plain(entry={**plain, "data": told_members(entry.data)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +100,7 @@ class ProgressUpdate(_Told):
 
     def to_plain(self) -> dict[str, Any]:
         """The plain form."""
-        data = plain_members(self.data)
-        return self._plain(nodeId=self.node_id, title=self.title, fraction=self.fraction, data=data)
+        return self._plain(nodeId=self.node_id, **_told_progress(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +113,27 @@ class MetadataUpdate(_Told):
 
     def to_plain(self) -> dict[str, Any]:
         """The plain form."""
-        return self._plain(nodeId=self.node_id, metadata=plain_members(self.metadata))
+        return self._plain(nodeId=self.node_id, metadata=told_members(self.metadata))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsDropped(_Told):
+    """Made for a reader who was too slow: `count` older events have made room for those that follow."""
+
+    type: ClassVar[Literal["events_dropped"]] = "events_dropped"
+    count: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """The plain form."""
+        return self._plain(count=self.count)
+
+
+def _told_progress(said: Progress | ProgressUpdate) -> dict[str, Any]:
+    return {"title": said.title[:MOST_TOLD], "fraction": said.fraction, "data": told_members(said.data)}
 
 
 SessionEvent: TypeAlias = ActionStart | ActionEnd | QueryStart | QueryEnd | LogAdded | ProgressUpdate | MetadataUpdate
 """What an observer of a session is told."""
+
+WatchedEvent: TypeAlias = SessionEvent | EventsDropped
+"""What a reader gets who watches a conversation's turns."""

@@ -27,6 +27,9 @@ DEEPEST = 100
 LONGEST_TEXT = 2000
 """Characters of what is shown of an object that has no JSON form."""
 
+MOST_TOLD = 16 * 1024
+"""Characters of one value in an event: a trace may hold large ones, but whoever watches is told of each twice."""
+
 Read = TypeVar("Read")
 
 
@@ -133,6 +136,32 @@ def read_members(written: object) -> dict[str, Any]:
     if not isinstance(written, dict):
         raise invalid("values by name are no object")
     return {name: read_value(value) for name, value in written.items()}
+
+
+def told_value(value: object, most: int = MOST_TOLD) -> dict[str, Any]:
+    """`plain_value`, or its class and the beginning of its text where that is longer."""
+    written = plain_value(value)
+    shown = written.get("json", written.get("value"))
+    text = shown if isinstance(shown, str) else dumps(shown)
+    if len(text) <= most:
+        return written
+    return _marked(written.get("type", type(value).__qualname__), None, text[:most])
+
+
+def told_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    """`plain_members`, which share the room that one value has."""
+    written = plain_members(members)
+    if not written or len(dumps(written)) <= MOST_TOLD:
+        return written
+    return {str(name): told_value(value, MOST_TOLD // len(written)) for name, value in members.items()}
+
+
+def told_message(message: Message) -> dict[str, Any]:
+    """`plain_message`, or the beginning of its text where that is longer."""
+    written = plain_message(message)
+    if len(dumps(written)) <= MOST_TOLD:
+        return written
+    return {"role": message.role, "parts": [{"type": "text", "text": _writable(message.text[:MOST_TOLD])}]}
 
 
 def plain_message(message: Message) -> dict[str, Any]:

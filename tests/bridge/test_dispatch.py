@@ -182,6 +182,26 @@ async def test_context_39_the_page_answers_the_questions_of_a_turn(shop: FakePag
     assert (await shop.ask("session_gates", **address))["value"] == []
 
 
+async def test_the_page_watches_the_turns_of_a_conversation(shop: FakePage) -> None:
+    """As plain session events, from the command on and until it is cancelled."""
+    address = {"agent": "till", "session": "s-1"}
+    watch = shop.command("session_watch", **address)
+    turn = shop.command("session_prompt", **address, input="Pay.")
+    await shop.wait(lambda message: any(item["type"] == "gate_open" for item in shop.items(turn)))
+    (gate,) = (await shop.ask("session_gates", **address))["value"]
+    await shop.ask("session_decline", **address, gateId=gate["id"], reason="not now")
+    await shop.end(turn)
+    events = shop.items(watch)
+    named = [(event["type"], event["node"]["name"]) for event in events]
+    assert named[:2] == [("action_start", "Agent:till"), ("query_start", "step 0")]
+    assert named[-1] == ("action_end", "Agent:till")
+    (denied,) = [event["node"] for event in events if event["node"]["error"]]
+    assert (denied["name"], denied["error"]["code"]) == ("Tool:pay", "tool_denied")
+    assert denied["metadata"]["args"] == {"json": {"order": "7"}}
+    shop.tell("cancel", id=watch)
+    assert (await shop.end(watch))["error"]["code"] == "cancelled"
+
+
 async def test_bug_093_a_picture_of_the_page_reaches_the_model(page: FakePage) -> None:
     """Its bytes travel as they are, its type is what they are, and the conversation gives them back as bytes."""
     source = """

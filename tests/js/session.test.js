@@ -132,3 +132,13 @@ test("questions of turns are listed, answered and declined", async () => {
   assert.equal(await asked[1], null);
   await assert.rejects(asked[2], { code: "gate_not_found" });
 });
+
+test("watching is a stream that leaving ends", async () => {
+  const { endpoint, agent } = open();
+  const events = agent.session("chat").watch();
+  assert.deepEqual(endpoint.sent(), [{ kind: "session_watch", id: 1, agent: "support", session: "chat" }]);
+  endpoint.say({ kind: "items", id: 1, items: [{ type: "events_dropped", count: 3 }] });
+  assert.equal((await events.next()).value?.type, "events_dropped");
+  await events.return?.();
+  assert.deepEqual(endpoint.sent().at(-1), { kind: "cancel", id: 1 });
+});

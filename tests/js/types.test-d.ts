@@ -70,6 +70,10 @@ export async function uses(signal: AbortSignal): Promise<void> {
       if (part.type === "tool_call") part.args ?? part.rawArgs;
     }
   }
+  for await (const event of session.watch()) {
+    if (event.type === "events_dropped") event.count.toFixed();
+    else trace(event, await langfx.call<Trace>("shop:trace"));
+  }
   for (const gate of await session.gates()) {
     if (gate.schema.type === "boolean") await session.answer(gate.id, true);
     else await session.decline(gate.id, "not now");
