@@ -41,7 +41,11 @@ def webkit() -> Engine:
 
 
 # In Chromium `tests/browser` takes the same paths, and more.
-ENGINES = [pytest.param(chromium, marks=pytest.mark.long), firefox, webkit]
+ENGINES = [
+    pytest.param(chromium, marks=[pytest.mark.long, pytest.mark.xdist_group("chromium")]),
+    pytest.param(firefox, marks=pytest.mark.xdist_group("firefox")),
+    pytest.param(webkit, marks=pytest.mark.xdist_group("webkit")),
+]
 
 
 @pytest.fixture(scope="session", params=ENGINES, ids=["chromium", "firefox", "webkit"])

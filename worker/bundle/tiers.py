@@ -13,6 +13,9 @@ from worker.bundle.outcome import CannotRun
 SIDE_BY_SIDE = ("--numprocesses=2", "--dist=loadfile")
 """The tests of one file stay together, in order."""
 
+ENGINE_BY_ENGINE = ("--numprocesses=2", "--dist=loadgroup")
+"""Each engine has a process of its own."""
+
 
 def default_tiers() -> list[str]:
     """All tiers; without `engines`, and saying so, where its browsers cannot be had.
@@ -68,11 +71,11 @@ def _pyodide(bench: Bench) -> Counts:
 
 
 def _browser(bench: Bench) -> Counts:
-    return _pytest(bench, "env", "browser", ["tests/browser"])
+    return _pytest(bench, "env", "browser", ["tests/browser", *SIDE_BY_SIDE])
 
 
 def _engines(bench: Bench) -> Counts:
-    return _pytest(bench, "env", "engines", ["tests/engines", "--durations=10"])
+    return _pytest(bench, "env", "engines", ["tests/engines", *ENGINE_BY_ENGINE, "--durations=10"])
 
 
 def _pytest(bench: Bench, environment: str, name: str, arguments: list[str], *, marks: str = "") -> Counts:
