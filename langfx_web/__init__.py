@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from langfx_web import llms, stores
 from langfx_web.agent import Agent
-from langfx_web.agentic import Action, Gate, Limits, Session, Step
+from langfx_web.agentic import Action, Limits
 from langfx_web.bridge.page_credential import page_credential
 from langfx_web.deferred import deferred
 from langfx_web.durable import AgentSession, Turn, TurnResult
@@ -40,7 +40,7 @@ from langfx_web.usage import Usage
 
 if TYPE_CHECKING:
     from langfx_web import otlp, testing
-    from langfx_web.agentic import Budget, Outcome
+    from langfx_web.agentic import Budget, Gate, Outcome, Session, Step
     from langfx_web.events import LogEntry, Progress, TraceNode, UsageSummary
     from langfx_web.observation import ObservedEvent, Observer
     from langfx_web.protocols import ParseLimits, read_answer
@@ -70,6 +70,7 @@ __getattr__ = deferred(
         "RAISE": "langfx_web.queries",
         "BatchItem": "langfx_web.queries",
         "Budget": "langfx_web.agentic",
+        "Gate": "langfx_web.agentic",
         "LangFunc": "langfx_web.queries",
         "LfQuery": "langfx_web.queries",
         "LogEntry": "langfx_web.events",
@@ -82,6 +83,8 @@ __getattr__ = deferred(
         "Partial": "langfx_web.queries",
         "Progress": "langfx_web.events",
         "QueryStream": "langfx_web.queries",
+        "Session": "langfx_web.agentic",
+        "Step": "langfx_web.agentic",
         "Template": "langfx_web.templates",
         "TraceNode": "langfx_web.events",
         "UsageSummary": "langfx_web.events",

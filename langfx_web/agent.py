@@ -11,15 +11,10 @@ from langfx_web.agentic import (
     Action,
     AfterStep,
     AllowTool,
-    Answers,
     BeforeStep,
     Hooks,
     Limits,
-    Loop,
-    OnGate,
-    Place,
     Policy,
-    Session,
     of_one_run,
     several,
 )
@@ -34,16 +29,18 @@ from langfx_web.tools import MAX_TOOLS, Tool, ToolRegistry
 
 if TYPE_CHECKING:
     from langfx_web import observation
-    from langfx_web.agentic import Budget, agent_tool, handover, one_shot
+    from langfx_web.agentic import Answers, Budget, OnGate, Session, agent_tool, handover, loop, one_shot, run
     from langfx_web.agentic import output as outputs
     from langfx_web.observation import Observer
 else:
-    # A worker is ready before it has read what few agents need.
+    # A worker is ready before it has read what runs an agent, and what few agents need.
     agent_tool = later("langfx_web.agentic.agent_tool")
     handover = later("langfx_web.agentic.handover")
+    loop = later("langfx_web.agentic.loop")
     observation = later("langfx_web.observation")
     one_shot = later("langfx_web.agentic.one_shot")
     outputs = later("langfx_web.agentic.output")
+    run = later("langfx_web.agentic.run")
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
 MAX_INSTRUCTIONS = 64 * 1024
@@ -272,13 +269,13 @@ class Agent(Action):
     async def call(self, session: Session, **inputs: Any) -> AIMessage:
         """The run behind `invoke` and `stream`."""
         entry: one_shot.Entry = inputs["entry"]
-        entry.loop = Loop(
+        entry.loop = loop.Loop(
             self._seen_from(entry.observer),
             [Message.of(inputs["prompt"])],
             session=session,
             lm=session.lm or self._lm,
             limits=of_one_run(self._limits),
-            place=Place(turn_id=new_id("msg_")),
+            place=run.Place(turn_id=new_id("msg_")),
             new_id=new_id,
             recorder=entry.recorder,
             answers=entry.answers,

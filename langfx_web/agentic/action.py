@@ -7,11 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
-from langfx_web.agentic.session import Session
+from langfx_web.deferred import later
 from langfx_web.llms import LanguageModel
 
 if TYPE_CHECKING:
+    from langfx_web.agentic import session as sessions
     from langfx_web.agentic.budget import Budget
+    from langfx_web.agentic.session import Session
+else:
+    sessions = later("langfx_web.agentic.session")
 
 
 class _ClassName:
@@ -69,7 +73,7 @@ class Action(ABC):
         `metadata` is shown in the trace. `inputs` go to `call`.
         """
         if session is None:
-            async with Session() as own:
+            async with sessions.Session() as own:
                 return await self._run(own, inputs, lm=lm, timeout=timeout, budget=budget, metadata=metadata)
         return await self._run(session, inputs, lm=lm, timeout=timeout, budget=budget, metadata=metadata)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from langfx_web.agent import Agent
-from langfx_web.agentic import Gate, gate_opened
 from langfx_web.bridge.modules import Modules
 from langfx_web.bridge.outlet import Outlet
 from langfx_web.bridge.wire import Portable
@@ -23,7 +22,9 @@ from langfx_web.tools import Tool
 
 if TYPE_CHECKING:
     from langfx_web import testing
+    from langfx_web.agentic import Gate, gates
 else:
+    gates = later("langfx_web.agentic.gates")
     testing = later("langfx_web.testing")
 
 Scripts: TypeAlias = "testing.Script | Mapping[str, testing.Script]"
@@ -153,7 +154,7 @@ def read_script(given: Any) -> Scripts | None:
 
 def plain_gate(gate: Gate) -> dict[str, Any]:
     """An open question as the page gets it: the fields of its `gate_open`."""
-    plain = encode(gate_opened(gate))
+    plain = encode(gates.gate_opened(gate))
     del plain["type"]
     return plain
 

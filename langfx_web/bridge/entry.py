@@ -33,6 +33,7 @@ else:
     to_js: Any = None
 
 queries = later("langfx_web.queries")
+runner = later("langfx_web.durable.runner")
 
 MODULES_FOLDER = Path("/langfx/modules")
 EXTRA_PATH = Path("/lib/extra.zip")
@@ -98,7 +99,8 @@ def start(
 
 
 def _warm_up() -> None:
-    """Read what the first typed question needs."""
+    """Read what the first turn and the first typed question need."""
+    _ = runner.Runner
     load_pydantic()
     _ = queries.query
 

@@ -13,10 +13,16 @@ from langfx_web import events
 from langfx_web.errors import MappingError, OutputSyntaxError, RateLimitError, ToolArgumentError
 from langfx_web.messages import AIMessage, ToolCall
 from langfx_web.protocols.frame import PartialList, PartialSet
+from langfx_web.json_text import PlainForm
 from langfx_web.schemas import UNKNOWN
 from langfx_web.usage import Usage
 
-CLASSES = [value for _, value in inspect.getmembers(events, inspect.isclass) if hasattr(value, "type")]
+CLASSES = [
+    value
+    for _, value in inspect.getmembers(events, inspect.isclass)
+    if hasattr(value, "type") and not issubclass(value, PlainForm)
+]
+"""Those of sessions write themselves, and are read when first used."""
 
 EXAMPLES = [
     events.TextDelta(delta="a"),
