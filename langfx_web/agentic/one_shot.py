@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,11 @@ class FunctionAnswers:
             value = await in_time(self._function(gate), gate, timeout, self._clock)
         except LangfxError:
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise HookError("on_gate was cancelled from inside") from error
         except Exception as error:
             raise HookError(f"on_gate raised {type(error).__name__}: {masked(str(error))[:500]}") from error
         return await checked_answer(value, wanted, gate.id)

@@ -8,10 +8,14 @@ from typing import Any
 
 
 async def together(works: Sequence[Coroutine[Any, Any, Any]]) -> None:
-    """Do these at once; the first failure cancels the others, waits until they have settled, and is raised."""
+    """Do these at once; the first failure cancels the others, waits until they have settled, and is raised.
+
+    Work that cancelled itself has failed, too: then `CancelledError` comes out.
+    """
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        cancelled_itself = any(task.cancelled() for task in tasks)
     finally:
         for task in tasks:
             task.cancel()
@@ -19,6 +23,8 @@ async def together(works: Sequence[Coroutine[Any, Any, Any]]) -> None:
     for task in tasks:
         if not task.cancelled() and (error := task.exception()):
             raise error
+    if cancelled_itself:
+        raise asyncio.CancelledError
 
 
 async def _settled(tasks: Sequence[asyncio.Task[Any]]) -> None:

@@ -270,6 +270,19 @@ async def test_on_gate_must_answer_well(answer: Any, error: type[Exception]) -> 
     assert paid == []
 
 
+@pytest.mark.parametrize("count", [1, 2])
+async def test_on_gate_that_cancels_itself_approves_nothing(count: int) -> None:
+    """Its own cancellation is a failure of it: the run ends, no call of the batch runs."""
+
+    async def on_gate(gate: Any) -> Any:
+        raise asyncio.CancelledError
+
+    lm = StaticSequence([calls(*[("pay", {"order": "1"})] * count), "done"])
+    with pytest.raises(HookError, match="on_gate was cancelled from inside"):
+        await agent(lm, pay).invoke(prompt="go", on_gate=on_gate)
+    assert (paid, len(lm.requests)) == ([], 1)
+
+
 async def test_the_runs_own_time_stands_still_while_a_gate_is_open() -> None:
     """The limit counts what is done, not how long a person thinks."""
     clock = ManualClock()
