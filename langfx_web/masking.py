@@ -17,3 +17,11 @@ def masked(text: str, secrets: Iterable[str] = ()) -> str:
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, "***")
     return _KEY_SHAPED.sub("***", text)
+
+
+def said_by(error: BaseException) -> str:
+    """What an exception says of itself, masked; the empty text where even that fails."""
+    try:
+        return masked(str(error))
+    except Exception:  # noqa: BLE001  # a class of the app's own may do anything
+        return ""

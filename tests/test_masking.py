@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from langfx_web.masking import masked
+from langfx_web.masking import masked, said_by
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,14 @@ def test_what_is_shaped_like_a_key(text: str, hidden: str) -> None:
 def test_known_secrets_are_hidden_wherever_they_stand() -> None:
     """Unless they are so short that they would hide ordinary words."""
     assert masked("x=hunter22;hunter22", ["hunter22", "x"]) == "x=***;***"
+
+
+def test_what_an_exception_says_of_itself() -> None:
+    """Masked; one that cannot say anything is no trouble."""
+
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    assert said_by(ValueError("key sk-ant-api03-AbC")) == "key ***"
+    assert said_by(Mute()) == ""

@@ -21,7 +21,7 @@ from langfx_web.errors import (
     SessionCancelledError,
 )
 from langfx_web.events import TurnEnd
-from langfx_web.masking import masked
+from langfx_web.masking import said_by
 from langfx_web.messages import AIMessage
 from langfx_web.schemas import Schema
 from langfx_web.usage import Usage
@@ -66,8 +66,10 @@ class FunctionAnswers:
             if task is not None and task.cancelling():
                 raise
             raise HookError("on_gate was cancelled from inside") from error
-        except Exception as error:
-            raise HookError(f"on_gate raised {type(error).__name__}: {masked(str(error))[:500]}") from error
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise HookError(f"on_gate raised {type(error).__name__}: {said_by(error)[:500]}") from error
         return await checked_answer(value, wanted, gate.id)
 
 

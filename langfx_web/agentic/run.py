@@ -15,7 +15,7 @@ from langfx_web.agentic.time_limit import TimeLimit
 from langfx_web.clock import Clock
 from langfx_web.errors import GateDeclinedError, GateTimeoutError, GateUnsupportedError, HookError
 from langfx_web.events import GateClosed
-from langfx_web.masking import masked
+from langfx_web.masking import said_by
 from langfx_web.schemas import Schema
 from langfx_web.tools import Observation, Registry, unseen
 from langfx_web.usage import Usage, total
@@ -84,11 +84,13 @@ class Run:
         except asyncio.CancelledError as error:
             self.check()
             raise HookError(f"{_name(function)} was cancelled from inside") from error
-        except Exception as error:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
             self.check()
             if isinstance(error, (*passing, GateUnsupportedError)):
                 raise
-            text = masked(str(error))[:500]
+            text = said_by(error)[:500]
             raise HookError(f"{_name(function)} raised {type(error).__name__}: {text}") from error
         self.check()
         return value

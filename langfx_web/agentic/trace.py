@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from langfx_web.deferred import later
 from langfx_web.errors import LangfxError, TraceFullError
 from langfx_web.events import ErrorInfo
-from langfx_web.masking import masked
+from langfx_web.masking import said_by
 from langfx_web.messages import AIMessage, Message
 from langfx_web.messages.unloaded import without_bytes
 from langfx_web.usage import Usage
@@ -154,4 +154,4 @@ def error_info(error: BaseException) -> ErrorInfo:
     """An exception as a value: its class, text, code and whether trying again can help."""
     if isinstance(error, LangfxError):
         return ErrorInfo(name=type(error).__name__, message=error.message, code=error.code, retryable=error.retryable)
-    return ErrorInfo(name=type(error).__name__, message=masked(str(error)), code="error", retryable=False)
+    return ErrorInfo(name=type(error).__name__, message=said_by(error), code="error", retryable=False)

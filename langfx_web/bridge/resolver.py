@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from langfx_web.errors import LangfxError, PackageError
-from langfx_web.masking import masked
+from langfx_web.masking import said_by
 
 
 class Resolver:
@@ -40,7 +40,7 @@ class Resolver:
         except PackageError:
             raise
         except Exception as error:
-            reason = masked(str(error)) or type(error).__name__
+            reason = said_by(error) or type(error).__name__
             raise PackageError(reason, names=[requirement], retryable=self._network) from error
 
     def _layer(self, base: Any) -> Any:

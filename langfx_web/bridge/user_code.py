@@ -10,7 +10,7 @@ from typing import Any
 
 from langfx_web.bridge.modules import user_traceback
 from langfx_web.errors import InvalidArgumentError, LangfxError, UserCodeError
-from langfx_web.masking import masked
+from langfx_web.masking import masked, said_by
 
 Args = Mapping[str, Any] | list[Any]
 
@@ -65,7 +65,7 @@ def as_user_error(error: BaseException) -> LangfxError:
     """An error of ours as it is; any other as a `UserCodeError` with its class and traceback, keys masked."""
     if isinstance(error, LangfxError):
         return error
-    text = masked(str(error)) or "no message"
+    text = said_by(error) or "no message"
     details = {"type": type(error).__name__, "traceback": masked(user_traceback(error))}
     return UserCodeError(f"{type(error).__name__}: {text}"[:2000], details=details)
 

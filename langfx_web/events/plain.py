@@ -42,7 +42,7 @@ from langfx_web.events.turn import (
     TurnStart,
 )
 from langfx_web.json_text import PlainForm, camel, dumps
-from langfx_web.masking import masked
+from langfx_web.masking import said_by
 from langfx_web.messages.codec import encode as encode_message
 from langfx_web.messages.codec import encode_part
 from langfx_web.usage import Usage
@@ -97,7 +97,7 @@ def _turn_event(event: Any) -> dict[str, Any]:
 def encode_error(error: BaseException) -> dict[str, Any]:
     """An exception as a value: code, name, message, retryable, and those of its details that are JSON."""
     details: dict[str, Any] = {}
-    name, code, retryable, message = type(error).__name__, "internal", False, masked(str(error))
+    name, code, retryable, message = type(error).__name__, "internal", False, said_by(error)
     if isinstance(error, LangfxError):
         details = {key: value for key, value in error.details.items() if _is_plain(value)}
         code, retryable, message = error.code, error.retryable, error.message

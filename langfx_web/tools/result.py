@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from langfx_web.errors import InvalidValueError, ToolOutputError
 from langfx_web.json_text import dumps, plain
-from langfx_web.masking import masked
+from langfx_web.masking import said_by
 from langfx_web.messages import Modality, Text
 from langfx_web.schemas import Schema
 
@@ -60,7 +60,7 @@ def _text_of(value: Any, schema: Schema | None, tool: str) -> str:
         written = plain(value) if schema is None else schema.dump(value)
         return written if isinstance(written, str) else dumps(written)
     except Exception as error:  # an author's serializer may raise anything
-        why = masked(str(error)) if isinstance(error, ValueError) else type(error).__name__
+        why = said_by(error) if isinstance(error, ValueError) else type(error).__name__
         raise ToolOutputError(f"the tool ran, but its result cannot be passed on: {why}", tool=tool) from error
 
 

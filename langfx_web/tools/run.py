@@ -8,13 +8,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from langfx_web.errors import LangfxError, ToolExecutionError, ToolNotFoundError, ToolOutputError, ToolTimeoutError
-from langfx_web.masking import masked
+from langfx_web.masking import said_by
 
 MAX_ERROR_TEXT = 2000
 CLEANUP = 1.0
 """Seconds that a cancelled tool has to clean up."""
-
-_FAILURES = (Exception, asyncio.CancelledError, SystemExit, GeneratorExit)
 
 
 async def run(function: Callable[[], Any], *, tool: str, timeout: float | None = None) -> Any:
@@ -25,7 +23,9 @@ async def run(function: Callable[[], Any], *, tool: str, timeout: float | None =
     """
     try:
         value = function()
-    except _FAILURES as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _failure(error, tool) from error
     return await _waited(value, tool, timeout) if isinstance(value, Awaitable) else value
 
@@ -45,7 +45,9 @@ async def _waited(value: Awaitable[Any], tool: str, timeout: float | None) -> An
         raise ToolTimeoutError(message, tool=tool)
     try:
         result, left = task.result()
-    except _FAILURES as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _failure(error, tool) from error
     if left is not None:
         raise _failure(left, tool) from left
@@ -83,7 +85,7 @@ def _failure(error: BaseException, tool: str) -> LangfxError:
 
 def failure_text(error: BaseException, tool: str) -> str:
     """The message of an exception as a model may read it: no traceback, bounded, anything shaped like a key masked."""
-    text = masked(str(error)).strip()
+    text = said_by(error).strip()
     return text[:MAX_ERROR_TEXT] or f"the tool {tool} failed without a message"
 
 

@@ -167,6 +167,26 @@ async def test_a_hook_may_ask_models_in_the_session_of_its_step() -> None:
         assert [node.name for node in session.root.walk()][:4] == ["Session", "Agent:default", "step 0", "query"]
 
 
+async def test_whatever_a_hook_raises_is_its_failure() -> None:
+    """Also what is no ordinary exception, or cannot even say what it is."""
+
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    class Own(BaseException):
+        pass
+
+    for error in (Mute(), Own("gone"), SystemExit(2)):
+
+        def before(step: Any, error: BaseException = error) -> None:
+            raise error
+
+        with pytest.raises(HookError) as caught:
+            await agent(["x"], before_step=before).invoke(prompt="x")
+        assert caught.value.__cause__ is error
+
+
 async def test_a_hook_that_is_cancelled_from_inside_ends_the_run() -> None:
     """A cancellation of its own making is its failure, not the run's."""
 

@@ -36,7 +36,20 @@ async def test_a_plain_function_costs_no_task() -> None:
     assert seen == [0, 1]
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), asyncio.CancelledError(), SystemExit(2), GeneratorExit()])
+class Mute(Exception):
+    """Cannot even say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Own(BaseException):
+    """Outside of all ordinary exceptions."""
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), asyncio.CancelledError(), SystemExit(2), GeneratorExit(), Mute(), Own()]
+)
 @pytest.mark.parametrize("is_async", [False, True])
 async def test_what_a_function_raises_is_its_failure(error: BaseException, is_async: bool) -> None:
     """With the exception as the cause; it ends nothing but the call."""
