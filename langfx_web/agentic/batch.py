@@ -100,10 +100,10 @@ class Batch:
 
     def _prepare(self, call: _Call) -> None:
         asked = call.planned.call
-        tool = self._step.tools.get(asked.name)
+        tool = self._step.offered.get(asked.name)
         try:
             if tool is None:
-                names = ", ".join(self._step.tools.names()) or "none"
+                names = ", ".join(self._step.offered.names()) or "none"
                 raise ToolNotFoundError(f"there is no tool {asked.name!r}. Available: {names}.", tool=asked.name)
             call.prepared = tool.prepare(asked)
         except (ToolNotFoundError, ToolArgumentError) as error:
@@ -117,7 +117,7 @@ class Batch:
             if call.refusal is not None:
                 continue
             try:
-                allowed = await self._run.called(allow, call.planned.call, self._step, passing=passing)
+                allowed = await self._run.decided(allow, call.planned.call, self._step, passing=passing)
                 reason = ""
             except ToolDeniedError as error:
                 allowed, reason = False, error.message
@@ -138,7 +138,7 @@ class Batch:
         assert call.prepared is not None  # a call without a refusal is prepared
         approval = call.prepared.tool.approval
         if callable(approval):
-            return bool(await self._run.called(approval, call.prepared.arguments))
+            return await self._run.decided(approval, call.prepared.arguments)
         return approval
 
     async def _approve(self, call: _Call) -> None:

@@ -191,8 +191,8 @@ class Loop:
             if self._is_over_tokens():
                 self._end("max_total_tokens")
                 return
-            if step.tools is not self._agent.tools:
-                await step.tools.ready()
+            if step.offered is not self._agent.tools:
+                await step.offered.ready()
             message = await self._ask(step)
             if message is not None:
                 await self._replied(step, message)
@@ -268,7 +268,7 @@ class Loop:
         emit = self._recorder.event
         schema = None if self._wanted is None else self._wanted.document
         lm = step.session.counted(self._asked, keeps_texts=self._keeps_texts)
-        async with lm.stream(step.request(), tools=self._declarations(step.tools), schema=schema) as chunks:
+        async with lm.stream(step.request(), tools=self._declarations(step.offered), schema=schema) as chunks:
             while arrived := await chunks.arrived():
                 if self._watch is not None:
                     self._watch.output()
@@ -334,7 +334,7 @@ class Loop:
     def _planned(self, step: Step, message: AIMessage) -> list[PlannedCall]:
         planned = []
         for call in message.tool_calls:
-            tool = step.tools.get(call.name)
+            tool = step.offered.get(call.name)
             idempotent = bool(tool and tool.idempotent)
             writes = tool.writes if tool else False
             planned.append(

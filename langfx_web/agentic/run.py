@@ -136,6 +136,15 @@ class Run:
         self.check()
         return value
 
+    async def decided(
+        self, function: Callable[..., Any], *given: Any, passing: tuple[type[Exception], ...] = ()
+    ) -> bool:
+        """What a function of the app decides; what is neither True nor False decides nothing, and is `hook_failed`."""
+        value = await self.called(function, *given, passing=passing)
+        if not isinstance(value, bool):
+            raise HookError(f"{_name(function)} must give True or False, not a {type(value).__name__}")
+        return value
+
     def next_gate(self, asker: str) -> str:
         """The id of the next question of a call or step: `{asker}:{n}`, from 1."""
         self._questions[asker] += 1

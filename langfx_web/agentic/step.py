@@ -26,6 +26,7 @@ class Step:
         "_instructions",
         "_is_changed",
         "_messages",
+        "_own",
         "_run",
         "_tools",
         "_transcript",
@@ -53,7 +54,7 @@ class Step:
         self.text: str | None = None
         self._run = run
         self._transcript = transcript
-        self._tools = tools
+        self._tools = self._own = tools
         self._instructions = instructions
         self._closing = closing
         self._messages: tuple[Message, ...] | None = None
@@ -109,12 +110,19 @@ class Step:
 
     @property
     def tools(self) -> ToolRegistry:
-        """What the model may call in this step."""
+        """What the model may call in this step; changing it changes nothing but this step."""
+        if self._tools is self._own:
+            self._tools = ToolRegistry(self._own)
         return self._tools
 
     @tools.setter
     def tools(self, tools: Iterable[Tool]) -> None:
         self._tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+
+    @property
+    def offered(self) -> ToolRegistry:
+        """The same, not to be changed; the agent's own tools as long as nobody looked at them."""
+        return self._tools
 
     def request(self) -> Sequence[Message]:
         """The whole conversation as it is sent."""

@@ -20,7 +20,7 @@ from langfx_web.errors import (
 from langfx_web.events import ToolEnd, ToolStart
 from langfx_web.messages import AIMessage, ToolCall, ToolMessage
 from langfx_web.testing import StaticSequence
-from langfx_web.tools import tool
+from langfx_web.tools import Tool, tool
 from tests.agentic.trial import agent, calls, fail, loop_of, run
 
 
@@ -52,6 +52,26 @@ async def test_langfx_59_good_unknown_bad_and_denied_calls() -> None:
     assert [event.id for event in of_type(events, ToolStart)] == ["c3"]
     assert sorted(event.id for event in of_type(events, ToolEnd)) == ["c1", "c2", "c3", "c4"]
     assert [event.type for event in events][:3] == ["tool_end"] * 3, "the refused ones are shown once all are checked"
+
+
+@pytest.mark.parametrize("given", [None, "no", 0, 1, {"allowed": False}])
+async def test_what_decides_on_a_call_says_true_or_false(given: Any) -> None:
+    """Anything else, such as a forgotten `return`, is `hook_failed`: neither run nor denied, and nobody is asked."""
+    ran = []
+
+    def pay() -> str:
+        """Pay."""
+        ran.append(True)
+        return "paid"
+
+    async def on_gate(gate: Any) -> bool:
+        return True
+
+    for options, approval in (({"allow_tool": lambda call, step: given}, False), ({}, lambda arguments: given)):
+        some = agent([calls(("pay", {}))], Tool(function=pay, approval=approval), **options)
+        with pytest.raises(HookError, match="must give True or False, not a "):
+            await some.invoke(prompt="x", on_gate=on_gate)
+    assert ran == []
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,20 @@ async def test_context_38_what_a_hook_raises_ends_the_run(where: str) -> None:
     assert isinstance(caught.value.__cause__, LookupError)
 
 
+async def test_a_hook_that_changes_the_tools_in_place_changes_one_step() -> None:
+    """The agent, its other runs and its next steps keep theirs."""
+
+    def before(step: Any) -> None:
+        if step.index == 0:
+            step.tools.unregister("fail")
+
+    lm = StaticSequence([calls(("double", {"n": 1})), "done"])
+    some = agent(lm, before_step=before)
+    await some.invoke(prompt="x")
+    assert [[tool.name for tool in request.tools] for request in lm.requests] == [["double"], ["double", "fail"]]
+    assert some.tools.names() == ["double", "fail"]
+
+
 async def test_hooks_run_in_order_around_each_step() -> None:
     """Several, plain and async; the one after has the response and the results, at the end none."""
     seen: list[Any] = []
