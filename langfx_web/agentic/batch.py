@@ -41,6 +41,7 @@ class _Call:
     planned: PlannedCall
     prepared: PreparedCall | None = None
     refusal: LangfxError | None = None
+    since: float | None = None
 
     @property
     def checksum(self) -> str:
@@ -97,6 +98,11 @@ class Batch:
         for call in self._calls:
             if call.planned.execution_id not in self._results:
                 await self._finish(call, ToolOutcome(content=INTERRUPTED, is_error=True))
+
+    def interrupted(self) -> list[ToolEnd]:
+        """What would show the ends of the calls that have no result."""
+        outcome = ToolOutcome(content=INTERRUPTED, is_error=True)
+        return [self._end(call, outcome) for call in self._calls if call.planned.execution_id not in self._results]
 
     def _prepare(self, call: _Call) -> None:
         asked = call.planned.call
@@ -177,11 +183,11 @@ class Batch:
         self._run.check()
         prepared = call.prepared
         assert prepared is not None  # only prepared calls run
-        since = self._run.clock.monotonic()
+        call.since = self._run.clock.monotonic()
         await self._started(call, prepared)
         self._run.check()
         outcome = await self._outcome(call, prepared)
-        await self._finish(call, outcome, since=since)
+        await self._finish(call, outcome)
         if outcome.error is not None and self._hooks.on_tool_error == "raise":
             raise outcome.error
 
@@ -245,23 +251,26 @@ class Batch:
                 raise
         await self._finish(call, ToolOutcome(content=_told(error), is_error=True, error=error))
 
-    async def _finish(self, call: _Call, outcome: ToolOutcome, *, since: float | None = None) -> None:
+    async def _finish(self, call: _Call, outcome: ToolOutcome) -> None:
         planned = call.planned
         result = result_message(planned, *(outcome.parts or (outcome.content,)), is_error=outcome.is_error)
-        end = ToolEnd(
+        self._results[planned.execution_id] = result
+        await self._run.recorder.call_done(planned, result, self._end(call, outcome))
+
+    def _end(self, call: _Call, outcome: ToolOutcome) -> ToolEnd:
+        planned, clock = call.planned, self._run.clock
+        return ToolEnd(
             id=planned.call.id,
             execution_id=planned.execution_id,
             name=planned.call.name,
             checksum=call.checksum,
             is_error=outcome.is_error,
             ended_at=self._run.time(),
-            duration_ms=0 if since is None else round((self._run.clock.monotonic() - since) * 1000),
+            duration_ms=0 if call.since is None else round((clock.monotonic() - call.since) * 1000),
             content=outcome.content,
             content_truncated=outcome.is_cut or None,
             error_code=None if outcome.error is None else outcome.error.code,
         )
-        self._results[planned.execution_id] = result
-        await self._run.recorder.call_done(planned, result, end)
 
 
 def result_message(planned: PlannedCall, *content: str | Modality, is_error: bool) -> ToolMessage:

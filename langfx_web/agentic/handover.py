@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from langfx_web.agentic.recorder import NullRecorder
-from langfx_web.events import TurnEvent
+from langfx_web.events import ToolEnd, TurnEvent
 
 
 class Handover(NullRecorder):
     """A recorder that keeps nothing and gives each event to whoever reads with `next()`.
 
-    The run is never ahead of its reader: `event` returns when the reader has asked for the one after it.
+    The run is never ahead of its reader: `event` returns when the reader has asked for the one after it. While the run
+    is being cancelled it waits for nobody, as whoever reads may be waiting for its end.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,13 @@ class Handover(NullRecorder):
         self._ready.append(event)
         self._wanted.clear()
         self._given.set()
-        await self._wanted.wait()
+        if self._task is None or not self._task.cancelling():
+            await self._wanted.wait()
+
+    async def cancelled(self, ends: Sequence[ToolEnd]) -> None:
+        """Give the ends of calls that have none; nobody need read them."""
+        for end in ends:
+            await self.event(end)
 
     async def next(self) -> TurnEvent | None:
         """The next event; None once the work is over and all were taken."""

@@ -147,6 +147,8 @@ class Loop:
                     index += 1
         except asyncio.CancelledError:
             self._end("cancelled")
+            if self._batch is not None:
+                await self._recorder.cancelled(self._batch.interrupted())
             raise
         except LangfxError as error:
             await self._close_batch()

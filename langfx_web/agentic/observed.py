@@ -58,6 +58,10 @@ class ObservedRecorder:
         await self._recorder.call_done(call, result, end)
         self._run.result_joined(result, end)
 
+    async def cancelled(self, ends: Sequence[ToolEnd]) -> None:
+        """The run is being cancelled; the observer hears of open calls as the run ends."""
+        await self._recorder.cancelled(ends)
+
 
 class CallObservation(Observation):
     """A tool's side of the observer that watches its run."""

@@ -45,6 +45,9 @@ class Recorder(Protocol):
     async def call_done(self, call: PlannedCall, result: ToolMessage, end: ToolEnd) -> None:
         """A call has its result, whether it ran or was refused; `end` is the event that shows it."""
 
+    async def cancelled(self, ends: Sequence[ToolEnd]) -> None:
+        """The run is being cancelled; these events would show the calls that have no result. Nothing is waited for."""
+
 
 class NullRecorder:
     """Keeps no record."""
@@ -65,3 +68,6 @@ class NullRecorder:
     async def call_done(self, call: PlannedCall, result: ToolMessage, end: ToolEnd) -> None:
         """Shown like any other event."""
         await self.event(end)
+
+    async def cancelled(self, ends: Sequence[ToolEnd]) -> None:
+        """Nothing to do."""

@@ -90,6 +90,9 @@ class JournalRecorder:
         self._put(record, events=[end])
         del self._open[call.execution_id]
 
+    async def cancelled(self, ends: Sequence[ToolEnd]) -> None:
+        """Whether the turn ends here, and how its calls do, is for others to decide."""
+
     def closing(self) -> tuple[tuple[CallResult, ...], list[ToolEnd]]:
         """Error results for the calls that have none, and the events that show them."""
         results = tuple(

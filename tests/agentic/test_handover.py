@@ -95,6 +95,52 @@ async def test_a_cancelled_session_ends_the_stream_as_an_event() -> None:
     assert rest[-1].error is None
 
 
+@pytest.mark.parametrize("ends", ["timeout", "session timeout", "cancel", "dispose"])
+async def test_every_call_of_a_cancelled_run_has_its_end(ends: str) -> None:
+    """Also the one that had not begun; and whoever reads may wait for the session's end."""
+
+    @tool
+    async def wait() -> None:
+        """Wait."""
+        await asyncio.Event().wait()
+
+    async with Session(timeout=0.05 if ends == "session timeout" else None) as session:
+        some = agent([calls(("wait", {}), ("wait", {}))], wait)
+        events: list[Any] = []
+        async for event in some.stream(session, prompt="x", timeout=0.05 if ends == "timeout" else None):
+            events.append(event)
+            if ends == "cancel":
+                asyncio.get_running_loop().call_later(0.01, session.cancel)
+            elif ends == "dispose" and len(events) == 1:
+                await asyncio.wait_for(session.dispose(), 5)
+    assert [event.type for event in events] == ["tool_start", "tool_end", "tool_end", "turn_end"]
+    assert [event.id for event in events[:3]] == ["c1", "c1", "c2"]
+    assert "interrupted" in events[1].content
+    assert events[-1].stop_reason == ("max_time" if "timeout" in ends else "cancelled")
+
+
+async def test_a_reader_that_leaves_an_open_gate_does_not_wait() -> None:
+    """The gate is closed, unseen, and the run is over."""
+
+    async def before(step: Any) -> None:
+        await step.ask("Go on?")
+
+    async def on_gate(gate: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def read() -> None:
+        async for _ in agent(["never"], before_step=before).stream(prompt="x", on_gate=on_gate):
+            pass
+
+    tasks = asyncio.all_tasks()
+    reading = asyncio.ensure_future(read())
+    await asyncio.sleep(0.01)
+    reading.cancel()
+    done, _ = await asyncio.wait([reading], timeout=5)
+    assert done == {reading}
+    assert asyncio.all_tasks() == tasks
+
+
 async def test_a_stream_may_ask() -> None:
     """With `on_gate`, as `invoke` does; the gates are in its events."""
 
