@@ -11,9 +11,9 @@ import pytest
 
 from langfx_web import events
 from langfx_web.errors import MappingError, OutputSyntaxError, RateLimitError, ToolArgumentError
+from langfx_web.json_text import PlainForm
 from langfx_web.messages import AIMessage, ToolCall
 from langfx_web.protocols.frame import PartialList, PartialSet
-from langfx_web.json_text import PlainForm
 from langfx_web.schemas import UNKNOWN
 from langfx_web.usage import Usage
 
