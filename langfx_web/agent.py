@@ -108,7 +108,7 @@ class Agent(Action):
             on_tool_error=on_tool_error,
             on_denied=on_denied,
         )
-        self._store = store
+        self._store = _checked_store(store)
         self._models = _checked(models)
         if observer is not None and not isinstance(observer, observation.Observer):
             raise _invalid(f"observer: {type(observer).__name__} is no Observer")
@@ -310,6 +310,7 @@ class Agent(Action):
                 )
         if store is None:
             store = self._store = self._store or MemoryStore()
+        _checked_store(store)
         own = _joined(instructions)
         return AgentSession(self, id, store=store, model=model, instructions=own, context=context)
 
@@ -325,13 +326,19 @@ def _output(wanted: Any) -> outputs.Output:
 
 
 def _joined(instructions: str | Sequence[str] | None) -> str | None:
-    texts = [instructions] if isinstance(instructions, str) else list(instructions or ())
-    if not all(isinstance(text, str) for text in texts):
+    texts = [instructions] if isinstance(instructions, str) else instructions or ()
+    if not isinstance(texts, Iterable) or not all(isinstance(text, str) for text in texts):
         raise _invalid("instructions: must be a str or several")
     joined = "\n\n".join(text for text in texts if text.strip())
     if len(joined.encode("utf-8", "replace")) > MAX_INSTRUCTIONS:
         raise _invalid("instructions: more than 64 KiB")
     return joined or None
+
+
+def _checked_store(store: Store | None) -> Store | None:
+    if store is not None and not callable(getattr(store, "load", None)):
+        raise _invalid(f"store: {type(store).__name__} is no store")
+    return store
 
 
 def _checked(models: Models | None) -> Models:

@@ -13,6 +13,16 @@ LONGEST_WAIT = 10.0
 """Seconds between two looks at the clock: in a browser a cancelled timer stays until it is due, so none is long."""
 
 
+def is_seconds(value: object) -> bool:
+    """Whether it is a number of seconds; infinity is one, NaN is none, nor is an int that no float can be."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return not math.isnan(value)
+    except OverflowError:
+        return False
+
+
 def deadline_after(timeout: float | None, clock: Clock, *, parent: float | None = None) -> float | None:
     """The moment on the monotonic clock that is `timeout` seconds away, or `parent` where that is earlier.
 
@@ -20,7 +30,7 @@ def deadline_after(timeout: float | None, clock: Clock, *, parent: float | None 
     """
     if timeout is None:
         return parent
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or math.isnan(timeout):
+    if not is_seconds(timeout):
         raise InvalidArgumentError(
             f"timeout must be a number of seconds, not {timeout!r}", details={"option": "timeout"}
         )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from langfx_web.deferred import later
+from langfx_web.errors import InvalidArgumentError
 from langfx_web.llms import LanguageModel
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ class Action(ABC):
         if session is None:
             async with sessions.Session() as own:
                 return await self._run(own, inputs, lm=lm, timeout=timeout, budget=budget, metadata=metadata)
+        if not isinstance(session, sessions.Session):
+            raise InvalidArgumentError(
+                f"session must be a Session, not {type(session).__name__}", details={"option": "session"}
+            )
         return await self._run(session, inputs, lm=lm, timeout=timeout, budget=budget, metadata=metadata)
 
     async def _run(self, session: Session, inputs: Mapping[str, Any], **bounds: Any) -> Any:

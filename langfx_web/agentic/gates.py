@@ -10,13 +10,14 @@ from datetime import timedelta
 from typing import Any, Protocol, TypeAlias
 
 from langfx_web.clock import SYSTEM_CLOCK, Clock
-from langfx_web.deadline import Bounded, deadline_after
+from langfx_web.deadline import Bounded, deadline_after, is_seconds
 from langfx_web.errors import (
     DeadlineExceededError,
     GateAnswerError,
     GateDeclinedError,
     GateNotFoundError,
     GateTimeoutError,
+    InvalidArgumentError,
     InvalidValueError,
     NotPortableError,
     SchemaMismatchError,
@@ -102,10 +103,12 @@ class OpenGates:
 
     def decline(self, gate_id: str, reason: str = "") -> None:
         """Refuse to answer; whoever asked gets a `GateDeclinedError` with the reason."""
+        if not isinstance(reason, str):
+            raise InvalidArgumentError("reason must be a str", details={"option": "reason"})
         self._found(gate_id).answer.set_exception(declined(reason))
 
     def _found(self, gate_id: str) -> _Open:
-        open_ = self._open.get(gate_id)
+        open_ = self._open.get(gate_id) if isinstance(gate_id, str) else None
         if open_ is None or open_.answer.done():
             raise GateNotFoundError(f"no gate {gate_id!r} is open", details={"id": gate_id})
         return open_
@@ -128,6 +131,8 @@ def new_gate(
         raise InvalidValueError(f"payload: not JSON: {error}", code="invalid_gate") from error
     expires_at = None
     if timeout is not None:
+        if not is_seconds(timeout):
+            raise InvalidValueError(f"timeout: {timeout!r} is no number of seconds", code="invalid_gate")
         with suppress(OverflowError):
             expires_at = (clock.now() + timedelta(seconds=timeout)).isoformat(timespec="milliseconds")
     return Gate(

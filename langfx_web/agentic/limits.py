@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 
+from langfx_web.deadline import is_seconds
 from langfx_web.errors import InvalidValueError
 
 
@@ -30,9 +30,12 @@ class Limits:
             ("max_total_tokens", 1),
         ):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+            may_be_open = name != "max_parallel_tools"
+            if not (value is None and may_be_open) and (
+                not isinstance(value, int) or isinstance(value, bool) or value < least
+            ):
                 raise InvalidValueError(f"limits: {name} must be an int of at least {least}", code="invalid_agent")
-        if self.timeout is not None and not (isinstance(self.timeout, (int, float)) and not math.isnan(self.timeout)):
+        if self.timeout is not None and not is_seconds(self.timeout):
             raise InvalidValueError("limits: timeout must be a number of seconds", code="invalid_agent")
 
     def with_defaults(self, **defaults: float | None) -> Limits:

@@ -89,7 +89,10 @@ class ParallelMap:
     async def _one(self, index: int, item: Any) -> None:
         try:
             async with self._scope.branch("parallel", str(index), letter="b") as view:
-                value = await self._function(item, view)
+                work = self._function(item, view)
+                if not isinstance(work, Awaitable):
+                    raise _no_work(work)
+                value = await work
         except Exception as error:
             if not self._collects:
                 raise
@@ -132,10 +135,17 @@ class _Source:
         return await anext(self._awaited)
 
 
-def check_map(items: object, max_concurrency: object, on_error: object) -> None:
+def _no_work(given: object) -> InvalidArgumentError:
+    what = f"fn must be an async function of an item and a view, not give a {type(given).__name__}"
+    return InvalidArgumentError(what, details={"option": "fn"})
+
+
+def check_map(items: object, fn: object, max_concurrency: object, on_error: object) -> None:
     """`invalid_argument` for what no map can be made of."""
     if not isinstance(items, (Iterable, AsyncIterable)):
         raise InvalidArgumentError("items must be an iterable, plain or async", details={"option": "items"})
+    if not callable(fn):
+        raise InvalidArgumentError("fn must be an async function of an item and a view", details={"option": "fn"})
     if not isinstance(max_concurrency, int) or isinstance(max_concurrency, bool) or max_concurrency < 1:
         raise InvalidArgumentError(
             f"max_concurrency must be an int of at least 1, not {max_concurrency!r}",

@@ -13,13 +13,17 @@ from langfx_web.agentic.shared import Shared
 from langfx_web.agentic.trace import Trace
 from langfx_web.clock import SYSTEM_CLOCK, Clock
 from langfx_web.deadline import Bounded, deadline_after
+from langfx_web.deferred import later
 from langfx_web.errors import InvalidArgumentError, SessionClosedError
 from langfx_web.llms import LanguageModel
 from langfx_web.messages import AIMessage, Message
 
 if TYPE_CHECKING:
-    from langfx_web.agentic.budget import Budget
+    from langfx_web.agentic import budget as budgets
+    from langfx_web.agentic.budget import Account, Budget
     from langfx_web.events.trace import Kind
+else:
+    budgets = later("langfx_web.agentic.budget")
 
 
 class Scope:
@@ -39,10 +43,12 @@ class Scope:
         max_logs: int = 1_000,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        _check_lm(lm)
+        _check_members(metadata)
         trace = Trace(clock.now(), max_nodes=_at_least(1, "max_nodes", max_nodes), metadata=metadata)
         self._shared = Shared(trace, clock, max_logs=_at_least(0, "max_logs", max_logs))
         self._node = trace.root
-        self._account = None if budget is None else budget.opened(None)
+        self._account = None if budget is None else _opened(budget, None)
         self._guard: asyncio.Task[Any] | None = None
         self.lm = lm
         self.deadline = deadline_after(timeout, clock)
@@ -103,6 +109,7 @@ class Scope:
         model = lm or self.lm
         if model is None:
             raise InvalidArgumentError("no model was given: pass lm=…", code="no_model", details={"option": "lm"})
+        _check_lm(model)
         return CountedModel(model, Meter(self._node, self._account, keeps_texts=keeps_texts))
 
     def record(
@@ -141,10 +148,13 @@ class Scope:
         shared = self._shared
         if shared.closed_by or self._node.ended_at:
             raise SessionClosedError(shared.closed_by or "this view's invocation has ended")
+        if lm is not self.lm:
+            _check_lm(lm)
+        _check_members(metadata)
         deadline = deadline_after(timeout, shared.clock, parent=self.deadline)
         view = object.__new__(type(self))
         view._shared = shared
-        view._account = self._account if budget is None else budget.opened(self._account)
+        view._account = self._account if budget is None else _opened(budget, self._account)
         view._node = shared.open(self._node, kind, name, metadata, letter)
         view.lm = self.lm if lm is None else lm
         view.deadline = deadline
@@ -154,6 +164,26 @@ class Scope:
         view._guard = asyncio.current_task()
         is_held = deadline == self.deadline and self._guard is view._guard
         return view, None if is_held and deadline > shared.clock.monotonic() else Bounded(deadline, shared.clock)
+
+
+def _opened(budget: Budget, parent: Account | None) -> Account:
+    if not isinstance(budget, budgets.Budget):
+        raise _wrong("budget", "a Budget", budget)
+    return budget.opened(parent)
+
+
+def _check_lm(lm: LanguageModel | None) -> None:
+    if lm is not None and not isinstance(lm, LanguageModel):
+        raise _wrong("lm", "a LanguageModel", lm)
+
+
+def _check_members(metadata: Mapping[str, Any] | None) -> None:
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise _wrong("metadata", "an object by names", metadata)
+
+
+def _wrong(option: str, wanted: str, given: object) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{option} must be {wanted}, not {type(given).__name__}", details={"option": option})
 
 
 def _at_least(least: int, option: str, value: int) -> int:

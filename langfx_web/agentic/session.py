@@ -239,7 +239,7 @@ class Session(Scope):
         Items are taken one by one as there is room, also from an async iterable. The first error ends the others, is
         waited for, and is raised itself; with `"collect"` each item has an `Outcome`, its value or its error.
         """
-        parallel.check_map(items, max_concurrency, on_error)
+        parallel.check_map(items, fn, max_concurrency, on_error)
         async with self.branch("parallel", "concurrent_map") as view:
             collects = on_error == "collect"
             return await parallel.ParallelMap(view, items, fn, most=max_concurrency, collects=collects).run()

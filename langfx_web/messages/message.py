@@ -77,6 +77,12 @@ class Message:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable: use .replace({name}=…)")
 
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
     @property
     def text(self) -> str:
         """The text parts joined; thoughts and calls are never in it."""

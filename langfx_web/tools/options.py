@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any, Literal, TypeAlias, get_args
 
+from langfx_web.deadline import is_seconds
 from langfx_web.errors import InvalidValueError
 
 OnCollision: TypeAlias = Literal["error", "replace", "keep"]
@@ -41,8 +42,7 @@ def checked_description(description: Any, name: str) -> str:
 
 def checked_timeout(timeout: Any, name: str) -> float | None:
     """Seconds above 0, or None."""
-    is_number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
-    if timeout is not None and not (is_number and math.isfinite(timeout) and timeout > 0):
+    if timeout is not None and not (is_seconds(timeout) and 0 < timeout < math.inf):
         raise invalid(name, f"timeout: {timeout!r} is no number of seconds above 0")
     return timeout  # type: ignore[no-any-return]
 

@@ -24,6 +24,8 @@ class ToolRegistry:
                 if getattr(tool, "name", None) != key:
                     raise InvalidValueError(f"the tool under {key!r} has another name", code="invalid_tool")
             tools = tools.values()
+        if isinstance(tools, Tool) or not isinstance(tools, Iterable):
+            raise InvalidValueError(f"tools must be several, not a {type(tools).__name__}", code="invalid_tool")
         for tool in tools:
             self.register(tool)
 
@@ -40,15 +42,16 @@ class ToolRegistry:
 
     def unregister(self, name: str) -> None:
         """Take a tool out, if it is there."""
-        self._tools.pop(name, None)
+        if self.has(name):
+            del self._tools[name]
 
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name."""
-        return self._tools.get(name)
+        return self._tools[name] if self.has(name) else None
 
     def has(self, name: str) -> bool:
         """Whether there is a tool of exactly this name."""
-        return name in self._tools
+        return isinstance(name, str) and name in self._tools
 
     def all(self) -> list[Tool]:
         """The tools, in order; the list is the caller's own."""
@@ -71,6 +74,9 @@ class ToolRegistry:
         """
         checked_on_collision(on_collision, "merge")
         merged = ToolRegistry()
+        registries = list(registries) if isinstance(registries, Iterable) else [registries]
+        if not all(isinstance(registry, ToolRegistry) for registry in registries):
+            raise InvalidValueError("only registries can be merged", code="invalid_tool")
         for tool in (tool for registry in registries for tool in registry):
             choice = on_collision if tool.on_collision == "error" else tool.on_collision
             if choice != "keep" or not merged.has(tool.name):
@@ -97,7 +103,7 @@ class ToolRegistry:
         return len(self._tools)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._tools
+        return isinstance(name, str) and name in self._tools
 
     def __repr__(self) -> str:
         return f"ToolRegistry({self.names()})"

@@ -37,7 +37,7 @@ def told(loop: Any) -> dict[str, str]:
     return {message.call_id: message.text for message in loop.transcript if isinstance(message, ToolMessage)}
 
 
-async def test_langfx_59_good_unknown_bad_and_denied_calls() -> None:
+async def test_bug_105_langfx_59_good_unknown_bad_and_denied_calls() -> None:
     """One of four runs; four results as one group, in call order, and one end each."""
 
     def allow(call: ToolCall, step: Any) -> bool:
@@ -116,14 +116,14 @@ async def test_langfx_60_a_failing_tool_ends_its_running_siblings() -> None:
 
 
 @pytest.mark.parametrize("name", ["functions.double", "Double", "double ", "double\u200b"])
-async def test_langfx_61_names_are_exact(name: str) -> None:
+async def test_bug_105_langfx_61_names_are_exact(name: str) -> None:
     """A near miss is told the names there are."""
     loop = loop_of(agent([calls((name, {"n": 1})), "done"]))
     await run(loop)
     assert told(loop)["c1"] == f"Error: there is no tool {name!r}. Available: double, fail."
 
 
-async def test_langfx_61_a_call_without_a_name_is_answered_too() -> None:
+async def test_bug_105_langfx_61_a_call_without_a_name_is_answered_too() -> None:
     """A model that forgets the name gets an error result, and the run goes on."""
 
     class Nameless(StaticSequence):
@@ -137,7 +137,7 @@ async def test_langfx_61_a_call_without_a_name_is_answered_too() -> None:
     assert told(loop)["c1"].endswith("Available: double, fail.")
 
 
-async def test_langfx_61_a_model_that_repeats_itself_is_bounded() -> None:
+async def test_bug_105_langfx_61_a_model_that_repeats_itself_is_bounded() -> None:
     """Fifty times the same unknown name end by the limit, not by an error."""
     lm = StaticSequence([calls(("nope", {}))], repeat=True)
     loop = loop_of(agent(lm), limits=Limits(max_steps=50, max_tool_calls=100))

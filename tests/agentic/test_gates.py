@@ -321,9 +321,13 @@ async def test_a_callers_time_runs_on() -> None:
     assert paid == []
 
 
-@pytest.mark.parametrize("options", [{"reason": ""}, {"reason": "Why?", "payload": object()}, {"reason": 1}])
+@pytest.mark.parametrize(
+    "options",
+    [{"reason": ""}, {"reason": "Why?", "payload": object()}, {"reason": 1}]
+    + [{"reason": "Why?", "timeout": timeout} for timeout in (float("nan"), "1", True, 10**400)],
+)
 async def test_a_question_must_be_one(options: dict[str, Any]) -> None:
-    """A reason in words, and a payload that is JSON."""
+    """A reason in words, a payload that is JSON, a timeout in seconds."""
     caught: list[Any] = []
 
     async def before(step: Any) -> None:

@@ -19,6 +19,9 @@ from langfx_web.errors import InvalidValueError
         {"max_steps": 1.5},
         {"timeout": float("nan")},
         {"timeout": "60"},
+        {"timeout": True},
+        {"timeout": 10**400},
+        {"max_parallel_tools": None},
     ],
 )
 def test_bad_limits_are_refused(given) -> None:

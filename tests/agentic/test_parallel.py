@@ -133,7 +133,13 @@ async def test_langfx_53_no_items_and_bad_options() -> None:
             assert caught.value.details["option"] in options
         with pytest.raises(InvalidArgumentError):
             await session.concurrent_map(7, work)
+        for function in (7, None):
+            with pytest.raises(InvalidArgumentError) as caught:
+                await session.concurrent_map(work.items(), function)
+            assert caught.value.details["option"] == "fn"
         assert work.taken == []
+        with pytest.raises(InvalidArgumentError, match="not give a int"):
+            await session.concurrent_map([1], lambda item, view: item)
 
 
 async def test_results_come_in_the_order_of_the_items() -> None:

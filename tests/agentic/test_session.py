@@ -469,3 +469,28 @@ async def test_a_stream_with_a_bad_option_is_refused_at_the_call() -> None:
         session.query_stream("?")
     assert caught.value.code == "no_model"
     assert session.root.children[0].status == "error"
+
+
+@pytest.mark.parametrize("option", ["lm", "timeout", "budget", "metadata"])
+@pytest.mark.parametrize("wrong", [object(), "x", [1], 10**400 - 10**399])
+async def test_options_of_a_wrong_kind_are_named(option, wrong) -> None:
+    """By sessions, actions and agents alike, before anything is sent."""
+    lm = StaticResponse("x")
+    options = {"lm": lm} | {option: wrong}
+    with pytest.raises(InvalidArgumentError) as caught:
+        Session(**options)
+    assert caught.value.details["option"] == option
+    with pytest.raises(InvalidArgumentError) as caught:
+        await Summarize("a").invoke(**options)
+    assert caught.value.details["option"] == option
+    with pytest.raises(InvalidArgumentError) as caught:
+        await Summarize("a").invoke(wrong, lm=lm)
+    assert caught.value.details["option"] == "session"
+    async with Session(lm=lm) as session:
+        with pytest.raises(InvalidArgumentError):
+            await session.query("a", lm=wrong)
+    if option != "metadata":
+        with pytest.raises(InvalidArgumentError) as caught:
+            await Agent(lm=lm).invoke(prompt="x", **{option: wrong})
+        assert caught.value.details["option"] == option
+    assert lm.requests == []

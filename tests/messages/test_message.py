@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from langfx_web.errors import InvalidValueError
@@ -50,6 +52,13 @@ def test_messages_cannot_be_changed() -> None:
         message.metadata["k"] = 2  # type: ignore[index]
     changed = message.replace(parts=["b"], finish_reason="stop")
     assert (changed.text, changed.model, changed.finish_reason, message.text) == ("b", "m", "stop", "a")
+
+
+def test_a_copy_of_a_message_is_the_message() -> None:
+    """It cannot change, so that whoever keeps copies of values can keep messages too."""
+    message = AIMessage("a", CALL, metadata={"k": [1]}, source=UserMessage("q"))
+    assert copy.copy(message) is message
+    assert copy.deepcopy({"last": [message]}) == {"last": [message]}
 
 
 @pytest.mark.parametrize(

@@ -107,3 +107,15 @@ def test_what_is_told_of_them() -> None:
         {"name": name, "description": "d", "inputSchema": {"type": "object"}} for name in ("b", "a")
     ]
     assert repr(registry) == "ToolRegistry(['b', 'a'])"
+
+
+def test_only_names_are_found_and_only_registries_merged() -> None:
+    """Anything else is not there, and is no trouble; what is no registry is named."""
+    registry = ToolRegistry([named("a")])
+    for key in ([], {}, None, 7):
+        registry.unregister(key)  # type: ignore[arg-type]
+        assert (registry.get(key), registry.has(key), key in registry) == (None, False, False)  # type: ignore[arg-type]
+    assert registry.names() == ["a"]
+    for given_ in (7, ["a"], [[named("a")]]):
+        with pytest.raises(InvalidValueError, match="only registries"):
+            ToolRegistry.merge(given_)  # type: ignore[arg-type]
