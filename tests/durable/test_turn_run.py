@@ -218,3 +218,20 @@ async def test_a_cut_stream_is_an_error() -> None:
     lm.fail(IncompleteGenerationError("cut"))
     result = await turn.result
     assert (result.stop_reason, result.error and result.error.code) == ("error", "incomplete_generation")
+
+
+async def test_bug_069_a_stopped_turn_leaves_no_call_without_a_result() -> None:
+    """What was answered stays, the other call is told to be interrupted, together before what the user says next."""
+    scene = Scene()
+    lm = StaticSequence([calls(("find", "a"), ("slow_find", "b"), text="ok"), "done"])
+    chat = scene.session(lm)
+    turn = chat.prompt("list files")
+    await scene.workshop.started.wait()
+    await chat.cancel()
+    assert (await turn.result).stop_reason == "cancelled"
+    assert (await chat.prompt("go on").result).stop_reason == "end_turn"
+    asked, first, second, said = lm.requests[-1].messages[-4:]
+    assert ([call.id for call in asked.tool_calls], asked.text) == (["call_1", "call_2"], "ok")
+    assert (first.call_id, first.text, first.is_error) == ("call_1", "found a", False)
+    assert (second.call_id, second.text, second.is_error) == ("call_2", AMBIGUOUS, True)
+    assert said.text == "go on"
