@@ -20,7 +20,11 @@ SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 NewServer = Callable[..., Server]
 
-SCRIPTS = [path.name for path in (ROOT / "web" / "demo").glob("*.js")] + ["style.css", "scripted_in_worker.py"]
+SCRIPTS = [path.name for path in (ROOT / "web" / "demo").glob("*.js")] + [
+    "style.css",
+    "trace.css",
+    "scripted_in_worker.py",
+]
 
 
 class Demo:
@@ -179,16 +183,18 @@ def test_keyboard_alone(demo: Demo) -> None:
 
     order = []
     demo.page.locator("#open-model").focus()
-    for _ in range(10):
+    for _ in range(12):
         keyboard.press("Tab")
         order.append(focused())
         assert demo.page.evaluate("() => document.activeElement.matches(':focus-visible')")
     assert [name.startswith("Order") for name in order[:4]] == [True] * 4
     assert order[4:] == [
+        "open-trace",
         "scroll",
         "Where is order 7?",
+        "Can order 19 come sooner?",
+        "Refund order 7",
         "Refund order 12",
-        "Refund order 23",
         "Explain your returns policy in detail",
         "prompt",
     ]
@@ -203,7 +209,7 @@ def test_keyboard_alone(demo: Demo) -> None:
     keyboard.press("Enter")
     expect(demo.page.locator(".entry.user")).to_have_count(2)
     demo.wait_for_end()
-    assert focused() == "Refund order 23"
+    assert focused() == "Refund order 12"
 
 
 def test_a_model_with_the_keyboard(demo: Demo) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import langfx_web as lf
+from langfx_web.agentic import OnGate
+from langfx_web.errors import GateDeclinedError
 from langfx_web.transport import MockResponse, MockTransport, Request
 
 DEMO = Path(__file__).parents[2] / "web" / "demo"
@@ -65,6 +67,13 @@ def request(messages: object, **fields: object) -> dict[str, object]:
         ("Where is my parcel?", "Which order"),
         ("Refund order 12", "34.50 €"),
         ("Refund order 23", "Order 23 was refunded before."),
+        (
+            "Can order 19 come sooner?",
+            "Northwind Express brings it tomorrow for 9.50 €, Harbour Post brings it on Friday",
+        ),
+        ("Can order 7 come sooner?", "has left us: it is on its way"),
+        ("Can order 99 come sooner?", "cannot find an order 99"),
+        ("Is there a faster way?", "Which order is in a hurry"),
         ("Hello!", "welcome to the desk"),
         ("What is the meaning of life?", "beyond me"),
     ],
@@ -72,6 +81,27 @@ def request(messages: object, **fields: object) -> dict[str, object]:
 async def test_story(agent: lf.Agent, prompt: str, said: str) -> None:
     """The agent answers from what its tools really say."""
     assert said in await agent.invoke(prompt=prompt)
+
+
+async def test_a_large_refund_waits_for_a_person(agent: lf.Agent) -> None:
+    """Whoever says no is asked why, and the customer is told; a yes lets the tool run."""
+    gates = []
+
+    def said(answer: object) -> OnGate:
+        async def on_gate(gate: lf.Gate) -> object:
+            gates.append(gate)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return on_gate
+
+    no = said(GateDeclinedError("no", details={"reason": "it was a gift"}))
+    assert "The reason: it was a gift. No money" in await agent.invoke(prompt="Refund order 7", on_gate=no)
+    assert "Nobody has allowed the refund." in await agent.invoke(prompt="Refund order 7", on_gate=said(False))
+    assert "89.00 €" in await agent.invoke(prompt="Refund order 7", on_gate=said(True))
+    assert "was refunded before" in await agent.invoke(prompt="Refund order 7", on_gate=said(True))
+    assert [gate.payload["args"]["id"] for gate in gates] == ["7"] * 3
 
 
 async def test_thoughts_come_back_unchanged(agent: lf.Agent, transport: MockTransport) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from langfx_web.agent import Agent
 from langfx_web.durable import watching
 from langfx_web.errors import ToolDeniedError
-from langfx_web.events import ActionEnd, EventsDropped, LogAdded
+from langfx_web.events.session import ActionEnd, EventsDropped, LogAdded
 from langfx_web.messages import AIMessage, ToolCall
 from langfx_web.stores import MemoryStore
 from langfx_web.testing import ManualClock, StaticResponse, StaticSequence

@@ -52,6 +52,30 @@ test("a refused call, which has no start, is shown with its error", () => {
   assert.deepEqual([entry.name, entry.open, entry.isError, entry.errorCode], ["magic", false, true, "tool_not_found"]);
 });
 
+const payload = { tool: "refund_order", args: { id: "7" } };
+const gateOpen = happened({ type: "gate_open", id: "g1", callId: "c1", reason: "May it run?", payload });
+
+test("a question waits, is being decided, and is what came of it; a refused call shows what it was to do", () => {
+  const outcome = (/** @type {State} */ { entries }) => entries.find((entry) => entry.kind === "question")?.outcome;
+  const asking = after(asked, gateOpen);
+  assert.deepEqual([outcome(asking), asking.status], ["waiting", "May it run? Allow or deny."]);
+  const deciding = reduce(asking, { type: "decided", id: "g1", allowed: false, why: "too much" });
+  assert.equal(outcome(deciding), "deciding");
+  const ends = ["answered", "declined", "timeout", "cancelled"].map((outcome) => ({ type: "gate_closed", id: "g1", outcome }));
+  const outcomes = ends.map((end) => outcome(reduce(deciding, happened(end))));
+  assert.deepEqual(outcomes, ["allowed", "denied", "timeout", "cancelled"]);
+  assert.equal(outcome(reduce(asking, ended)), "cancelled");
+  const refused = { type: "tool_end", id: "c1", executionId: "e1", name: "refund_order", isError: true };
+  const entry = reduce(deciding, happened(refused)).entries.at(-1);
+  assert.deepEqual(entry?.kind === "tool" && entry.input, { id: "7" });
+});
+
+test("starting over, in the page or in Python, empties the trace", () => {
+  const watched = after({ type: "watched", event: { type: "events_dropped", sessionId: "s1", at: "", count: 2 } });
+  assert.equal(watched.trace.left, 2);
+  for (const type of /** @type {const} */ (["started_over", "boot"])) assert.equal(reduce(watched, { type }).trace.left, 0);
+});
+
 test("the end of a turn closes everything and says the answer", () => {
   const state = after(asked, toolStart, text("Thursday."), ended);
   assert.ok(state.entries.every((entry) => !("open" in entry && entry.open)));

@@ -2,6 +2,8 @@
 /** The conversation's list: one item per entry, touched only when its entry changed. */
 
 import { element } from "./element.js";
+import { createQuestion, updateQuestion } from "./question.js";
+import { listed, pretty } from "./written.js";
 
 /** @import { Entry } from "./state.js" */
 /** @typedef {Entry & { kind: "tool" }} Tool */
@@ -53,6 +55,9 @@ function create(entry) {
         ),
       );
       break;
+    case "question":
+      createQuestion(item, entry);
+      break;
     case "error":
       item.append(element("p", "text"), element("code", "code"));
       if (entry.failure.advice) item.append(element("p", "advice"));
@@ -78,6 +83,9 @@ function update(item, entry) {
     case "tool":
       updateTool(item, entry);
       break;
+    case "question":
+      updateQuestion(item, entry);
+      break;
     case "error":
       set(item, ".text", entry.failure.message);
       set(item, ".code", entry.failure.code);
@@ -102,31 +110,6 @@ function updateTool(item, tool) {
   set(item, ".input", pretty(tool.input));
   set(item, ".output-title", tool.isError ? "Error" : "Result");
   set(item, ".output", tool.open ? "not there yet" : pretty(tool.output));
-}
-
-/**
- * Arguments as a call would show them: `id: "7"`.
- * @param {unknown} input
- */
-function listed(input) {
-  if (typeof input !== "object" || input === null) return JSON.stringify(input);
-  return Object.entries(input)
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-    .join(", ");
-}
-
-/**
- * @param {unknown} value A JSON value, or a text that may be JSON.
- * @returns {string}
- */
-function pretty(value) {
-  if (value === undefined) return "none";
-  if (typeof value !== "string") return JSON.stringify(value, null, 2);
-  try {
-    return JSON.stringify(JSON.parse(value), null, 2);
-  } catch {
-    return value;
-  }
 }
 
 /**

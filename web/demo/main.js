@@ -4,6 +4,7 @@
 import { connect } from "../langfx-web.js";
 import { failureOf, placeOfScript } from "./start.js";
 import { initial, reduce } from "./state.js";
+import { isRunning } from "./trace.js";
 import { createView } from "./view.js";
 import { VisitorsModel } from "./visitors_model.js";
 
@@ -53,10 +54,11 @@ const visitorsModel = new VisitorsModel({
     openSession();
   },
 });
-const draw = createView({ ask, stop, startOver, boot, visitorsModel });
+const draw = createView({ ask, stop, decide, showTrace, startOver, boot, visitorsModel });
 addEventListener("online", () => dispatch({ type: "online", online: true }));
 addEventListener("offline", () => dispatch({ type: "online", online: false }));
 dispatch({ type: "online", online: navigator.onLine });
+showTrace(matchMedia("(min-width: 75rem)").matches);
 boot();
 
 async function boot() {
@@ -93,9 +95,11 @@ async function showOrders() {
 /** @param {string} text */
 async function ask(text) {
   stopping = new AbortController();
+  const events = session?.watch();
   const turn = session?.prompt(text, { signal: stopping.signal });
-  if (!turn) return;
+  if (!turn || !events) return;
   dispatch({ type: "asked", text });
+  watch(events);
   try {
     for await (const event of turn) {
       dispatch({ type: "happened", event });
@@ -105,7 +109,40 @@ async function ask(text) {
     dispatch({ type: "ended", stopReason, failure: error });
   } catch (error) {
     dispatch({ type: "ended", stopReason: "error", failure: failureOf(error) });
+  } finally {
+    // The last events may come a moment after the turn's own end.
+    for (let waits = 0; waits < 20 && isRunning(state.trace); waits++) await new Promise((go) => setTimeout(go, 25));
+    events.return?.();
   }
+}
+
+/**
+ * Shows what a turn does, until nobody wants to know any more.
+ * @param {AsyncIterable<import("../langfx-web.js").SessionEvent | import("../langfx-web.js").EventsDropped>} events
+ */
+async function watch(events) {
+  try {
+    for await (const event of events) dispatch({ type: "watched", event });
+  } catch {
+    // The turn has the same failure, and says so.
+  }
+  dispatch({ type: "unwatched", at: Date.now() });
+}
+
+/**
+ * @param {string} id
+ * @param {boolean} allowed
+ * @param {string} why
+ */
+async function decide(id, allowed, why) {
+  dispatch({ type: "decided", id, allowed, why: allowed ? "" : why });
+  // A turn that is over meanwhile has closed its questions.
+  await (allowed ? session?.answer(id, true) : session?.decline(id, why))?.catch(() => {});
+}
+
+/** @param {boolean} shown */
+function showTrace(shown) {
+  dispatch({ type: "trace_shown", shown });
 }
 
 function stop() {

@@ -99,10 +99,14 @@ def play(scene: Scene) -> list[Block]:
     match scene:
         case Scene(note=note) if note:
             return [Write(text=order_in(note))]
+        case Scene(tools=tools) if "ask_northwind" in tools:
+            return _ship(scene)
         case Scene(text=text) if re.search(r"\b(detail|long story|policy)\b", text):
             return [Say(text=RETURNS_POLICY)]
         case Scene(text=text) if re.search(r"\b(refund|money back)", text):
             return _refund(scene)
+        case Scene(text=text) if re.search(r"\b(sooner|faster|earlier|hurry|rush)\b", text):
+            return _hurry(scene)
         case Scene(text=text) if re.search(r"\b(orders?|where|track|deliver\w*|parcel|package)\b", text):
             return _where(scene)
         case Scene(text=text) if re.search(r"\b(hi|hello|hey|good (morning|evening)|help)\b", text):
@@ -140,6 +144,8 @@ def _refund(scene: Scene) -> list[Block]:
             Say(text="Of course, one moment."),
             Call(name="refund_order", input={"id": scene.order_id, "reason": "the customer asked"}),
         ]
+    if refunded.is_error and "not allowed" in refunded.text:
+        return [Say(text=f"Then order {scene.order_id} stays as it is. {_why(refunded.text)}No money has moved.")]
     if refunded.is_error:
         return [Say(text=f"I could not do that. {_bare(refunded.text)} No money has moved.")]
     if "set_note" in scene.tools - scene.results.keys():
@@ -153,8 +159,42 @@ def _refund(scene: Scene) -> list[Block]:
     ]
 
 
+def _hurry(scene: Scene) -> list[Block]:
+    if scene.order_id is None:
+        return [Say(text="I can ask around. Which order is in a hurry?")]
+    found, offers = scene.results.get("get_order"), scene.results.get("ask_shipping")
+    if found is None or found.is_error:
+        return _where(scene)
+    item, status = _lower(found.order["item"]), found.order["status"]
+    if status != "packing":
+        return [Say(text=f"Your {item} has left us: it is {STATUS_WORDS[status]}. {found.order['detail']}.")]
+    if offers is None:
+        task = f"Order {scene.order_id}, a {item}, is still being packed. Which carrier brings it soonest?"
+        say = Say(text="It is still here, so I ask our shipping desk.")
+        return [say, Call(name="ask_shipping", input={"prompt": task})]
+    if offers.is_error:
+        return [Say(text=f"The shipping desk does not answer just now. As planned: {found.order['detail']}.")]
+    return [Say(text=f"Good news about your {item}. {offers.text} Which one shall it be?")]
+
+
+def _ship(scene: Scene) -> list[Block]:
+    """The other agent, whose task is about one order."""
+    offers = [result.order for result in scene.results.values() if not result.is_error]
+    if not scene.results:
+        carriers = ("ask_northwind", "ask_harbour")
+        return [
+            Thinking(text="Two carriers come to us. I ask both at once and compare."),
+            *(Call(name=name, input={"id": scene.order_id or ""}) for name in carriers),
+        ]
+    if not offers:
+        return [Say(text="Neither carrier answers today.")]
+    told = [f"{offer['carrier']} brings it {offer['arrives']} for {offer['price']:.2f} €" for offer in offers]
+    return [Say(text=f"{', '.join(told)}.")]
+
+
 ABILITIES = (
-    "I can tell you where an order is, refund one, or explain our returns policy in detail. "
+    "I can tell you where an order is, refund one, see whether it can come sooner, or explain our returns policy in "
+    "detail. "
     "Try “Where is order 7?” and watch the card move."
 )
 STATUS_WORDS = {
@@ -207,6 +247,12 @@ def _lower(item: str) -> str:
 def _bare(text: str) -> str:
     """A tool's message without the trust envelope and the word that it is an error."""
     return re.sub(r"</?(un)?trusted_content\w*[^>]*>", "", text).strip().removeprefix("Error: ")
+
+
+def _why(text: str) -> str:
+    """The reason that was given for a refusal, as a sentence."""
+    reason = _bare(text).partition("not allowed.")[2].strip()
+    return f"The reason: {reason.rstrip('.')}. " if reason else "Nobody has allowed the refund. "
 
 
 # Reading a request

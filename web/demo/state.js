@@ -3,7 +3,10 @@
 
 import { advised, told } from "./advice.js";
 import { START, started } from "./start.js";
+import { NOTHING, settled, traced } from "./trace.js";
 
+/** @import { EventsDropped, SessionEvent } from "../langfx-web.js" */
+/** @import { Trace } from "./trace.js" */
 /** @import { Failure, Start, StartAction } from "./start.js" */
 /** @typedef {{ id: string, item: string, price: number, status: string, detail: string }} Order */
 
@@ -13,6 +16,8 @@ import { START, started } from "./start.js";
  *   | { kind: "answer" | "thought", text: string, open: boolean }
  *   | { kind: "tool", call: string, name: string, place: "page" | "worker", input: unknown, open: boolean,
  *       output: string, isError: boolean, errorCode: string | null, milliseconds: number }
+ *   | { kind: "question", id: string, call: string, tool: string, args: unknown, reason: string, why: string,
+ *       outcome: "waiting" | "deciding" | "allowed" | "denied" | "timeout" | "cancelled" }
  *   | { kind: "notice", text: string }
  *   | { kind: "error", failure: Failure }} Entry
  */
@@ -25,6 +30,8 @@ import { START, started } from "./start.js";
  * @property {Record<string, string>} notes By order.
  * @property {Entry[]} entries
  * @property {"idle" | "running" | "stopping"} turn
+ * @property {Trace} trace
+ * @property {boolean} isTraced Whether the trace is shown.
  * @property {string} status What a screen reader is told.
  */
 
@@ -33,7 +40,8 @@ import { START, started } from "./start.js";
 /**
  * A turn's events are in `langfx-web.d.ts`; only the fields read here are named.
  * @typedef {{ type: string, delta?: string, executionId?: string, name?: string, input?: unknown, content?: string,
- *   isError?: boolean, errorCode?: string, durationMs?: number }} TurnEvent
+ *   isError?: boolean, errorCode?: string, durationMs?: number, id?: string, reason?: string,
+ *   payload?: { tool: string, args: unknown }, outcome?: string, callId?: string }} TurnEvent
  */
 
 /**
@@ -44,7 +52,11 @@ import { START, started } from "./start.js";
  *   | { type: "started_over" }
  *   | { type: "asked", text: string }
  *   | { type: "happened", event: TurnEvent }
+ *   | { type: "decided", id: string, allowed: boolean, why: string }
+ *   | { type: "watched", event: SessionEvent | EventsDropped }
+ *   | { type: "trace_shown", shown: boolean }
  *   | { type: "stopping" }
+ *   | { type: "unwatched", at: number }
  *   | { type: "ended", stopReason: string, failure: Failure | null }} Action
  */
 
@@ -73,6 +85,8 @@ export function initial(pageTools) {
     notes: {},
     entries: [],
     turn: "idle",
+    trace: NOTHING,
+    isTraced: false,
     status: "",
   };
 }
@@ -85,7 +99,7 @@ export function initial(pageTools) {
 export function reduce(state, action) {
   switch (action.type) {
     case "boot":
-      return noted(started(state, action), FORGOTTEN);
+      return noted({ ...started(state, action), trace: NOTHING }, FORGOTTEN);
     case "progress":
     case "online":
       return started(state, action);
@@ -102,7 +116,7 @@ export function reduce(state, action) {
     case "note_set":
       return { ...state, shown: action.id, notes: { ...state.notes, [action.id]: action.note } };
     case "started_over":
-      return { ...state, entries: [], shown: null, status: "" };
+      return { ...state, entries: [], shown: null, status: "", trace: NOTHING };
     case "asked":
       return {
         ...state,
@@ -112,6 +126,14 @@ export function reduce(state, action) {
       };
     case "happened":
       return happened(state, action.event);
+    case "decided":
+      return { ...state, entries: decided(state.entries, action.id, { outcome: "deciding", why: action.why }) };
+    case "watched":
+      return { ...state, trace: traced(state.trace, action.event) };
+    case "unwatched":
+      return { ...state, trace: settled(state.trace, action.at) };
+    case "trace_shown":
+      return { ...state, isTraced: action.shown };
     case "stopping":
       // The page may have been a frame behind: a turn that is over cannot be stopped.
       return state.turn === "running" ? { ...state, turn: "stopping" } : state;
@@ -146,6 +168,10 @@ function happened(state, event) {
       return { ...state, entries: [...closed(state.entries), tool(state, event)], status: `Running ${event.name}.` };
     case "tool_end":
       return { ...state, entries: toolEnded(state, event) };
+    case "gate_open":
+      return { ...state, entries: [...closed(state.entries), question(event)], status: `${event.reason} Allow or deny.` };
+    case "gate_closed":
+      return { ...state, entries: settledQuestion(state.entries, event) };
     default:
       return state;
   }
@@ -173,6 +199,34 @@ function closed(entries) {
   const last = entries.at(-1);
   if ((last?.kind !== "answer" && last?.kind !== "thought") || !last.open) return entries;
   return [...entries.slice(0, -1), { ...last, open: false }];
+}
+
+/**
+ * A call that waits for a person.
+ * @param {TurnEvent} event
+ * @returns {Entry}
+ */
+function question({ id = "", reason = "", payload, callId: call = "" }) {
+  const { tool: name = "", args = {} } = payload ?? {};
+  return { kind: "question", id, call, tool: name, args, reason, why: "", outcome: "waiting" };
+}
+
+/**
+ * @param {Entry[]} entries
+ * @param {TurnEvent} event
+ */
+function settledQuestion(entries, { id = "", outcome }) {
+  const ends = /** @type {const} */ ({ answered: "allowed", declined: "denied", timeout: "timeout" });
+  return decided(entries, id, { outcome: ends[/** @type {keyof ends} */ (outcome)] ?? "cancelled" });
+}
+
+/**
+ * @param {Entry[]} entries
+ * @param {string} id
+ * @param {Partial<Entry & { kind: "question" }>} change
+ */
+function decided(entries, id, change) {
+  return entries.map((entry) => (entry.kind === "question" && entry.id === id ? { ...entry, ...change } : entry));
 }
 
 /**
@@ -213,8 +267,20 @@ function toolEnded(state, event) {
   if (state.entries.some(isThis)) {
     return state.entries.map((entry) => (entry.kind === "tool" && isThis(entry) ? { ...entry, ...result } : entry));
   }
-  // A call that was refused has an end without a start.
-  return [...closed(state.entries), { ...tool(state, event), ...result }];
+  // A call that was refused has an end without a start; what it was to do is known where a person was asked.
+  const asked = state.entries.find((entry) => entry.kind === "question" && entry.call === event.id);
+  const input = asked?.kind === "question" ? asked.args : event.input;
+  return [...closed(state.entries), { ...tool(state, { ...event, input }), ...result }];
+}
+
+/**
+ * An entry of a turn that has ended.
+ * @param {Entry} entry
+ * @returns {Entry}
+ */
+function over(entry) {
+  if (entry.kind === "question" && /^(waiting|deciding)$/.test(entry.outcome)) return { ...entry, outcome: "cancelled" };
+  return "open" in entry ? { ...entry, open: false } : entry;
 }
 
 /**
@@ -224,7 +290,7 @@ function toolEnded(state, event) {
  * @returns {State}
  */
 function ended(state, stopReason, failure) {
-  const entries = state.entries.map((entry) => ("open" in entry ? { ...entry, open: false } : entry));
+  const entries = state.entries.map(over);
   const last = entries.findLast((entry) => entry.kind === "answer");
   const note = failure ? told(failure) : ENDS[stopReason];
   const status = note ?? (last?.kind === "answer" ? last.text : "");

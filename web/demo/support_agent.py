@@ -1,10 +1,11 @@
-"""A support desk in one page of Python: a table of orders, two tools, and the agent that uses them.
+"""A support desk in one page of Python: a table of orders, two agents, and their tools.
 
 It runs in a Web Worker of the visitor's tab. The page adds tools of its own, which change what the visitor sees.
 """
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,10 +33,28 @@ ORDERS = {
     )
 }
 
+
+@dataclass(frozen=True)
+class Offer:
+    """What a carrier would do for an order."""
+
+    carrier: str
+    arrives: str
+    price: float
+
+
 INSTRUCTIONS = """\
 You answer customers of a small shop for desk accessories, briefly and warmly.
 Look an order up before you say anything about it, then show it on the page.
-Refund an order only when the customer asks for it, and leave a note on the page."""
+Refund an order only when the customer asks for it, and leave a note on the page.
+Where one is to arrive sooner, ask the shipping desk, which knows the carriers."""
+
+SHIPPING = """\
+You find the quickest way for an order of a small shop. Ask both carriers at once.
+Answer with the day and the price of each, in one or two sentences."""
+
+REFUNDED_AT_ONCE = 50.0
+"""Euros; a person decides about more."""
 
 
 def find_order(id: str) -> Order:
@@ -51,7 +70,13 @@ def get_order(id: str) -> Order:
     return find_order(id)
 
 
-@lf.tool(idempotent=False)
+def is_dear(arguments: dict[str, str]) -> bool:
+    """Whether a refund moves so much money that a person has to allow it."""
+    order = ORDERS.get(arguments["id"])
+    return order is not None and order.status != "refunded" and order.price > REFUNDED_AT_ONCE
+
+
+@lf.tool(idempotent=False, approval=is_dear)
 def refund_order(id: str, reason: str) -> Order:
     """Pay an order back to the customer. This cannot be undone."""
     order = find_order(id)
@@ -61,11 +86,29 @@ def refund_order(id: str, reason: str) -> Order:
     return ORDERS[id]
 
 
+@lf.tool(idempotent=True)
+async def ask_northwind(id: str) -> Offer:
+    """When Northwind Express could deliver an order, and for how much. It takes a moment."""
+    find_order(id)
+    await asyncio.sleep(1.5)
+    return Offer("Northwind Express", "tomorrow", 9.5)
+
+
+@lf.tool(idempotent=True)
+async def ask_harbour(id: str) -> Offer:
+    """When Harbour Post could deliver an order, and for how much. It takes a moment."""
+    find_order(id)
+    await asyncio.sleep(2.5)
+    return Offer("Harbour Post", "on Friday", 4.9)
+
+
 def list_orders() -> list[Order]:
     """All orders, for the cards on the page: `await langfx.call("support_agent:list_orders")`."""
     return list(ORDERS.values())
 
 
 def support_agent(name: str, lm: lf.LanguageModel) -> lf.Agent:
-    """The support agent under `name`, thinking with `lm`."""
-    return lf.Agent(name=name, lm=lm, instructions=INSTRUCTIONS, tools=[get_order, refund_order])
+    """The support agent under `name`, which can ask a second one, both thinking with `lm`."""
+    shipping = lf.Agent(name="shipping", lm=lm, instructions=SHIPPING, tools=[ask_northwind, ask_harbour])
+    ask_shipping = shipping.as_tool("ask_shipping", description="Ask the shipping desk how an order can come sooner.")
+    return lf.Agent(name=name, lm=lm, instructions=INSTRUCTIONS, tools=[get_order, refund_order, ask_shipping])

@@ -5,9 +5,12 @@ import { element, find } from "./element.js";
 import { drawEntries } from "./entries.js";
 import { glyph } from "./glyphs.js";
 import { listenToModel } from "./model_dialog.js";
+import { listenToQuestions } from "./question.js";
 import { drawStart } from "./start_view.js";
+import { createTraceView } from "./trace_view.js";
 
 /** @import { Order, State } from "./state.js" */
+/** @import { Decide } from "./question.js" */
 /** @import { VisitorsModel } from "./visitors_model.js" */
 
 /**
@@ -15,6 +18,8 @@ import { drawStart } from "./start_view.js";
  * @typedef {object} Handlers
  * @property {(text: string) => void} ask
  * @property {() => void} stop
+ * @property {Decide} decide
+ * @property {(shown: boolean) => void} showTrace
  * @property {() => void} startOver
  * @property {() => void} boot
  * @property {VisitorsModel} visitorsModel
@@ -62,7 +67,7 @@ export function createView(handlers) {
     if (card) ask(`Where is order ${card.dataset["id"]}?`);
   });
   find("entries").addEventListener("click", (event) => {
-    const again = event.target instanceof Element && event.target.closest("button");
+    const again = event.target instanceof Element && event.target.closest(".error button");
     const asked = state?.entries.findLast((entry) => entry.kind === "user");
     if (again && asked?.kind === "user") ask(asked.text);
   });
@@ -71,7 +76,14 @@ export function createView(handlers) {
     prompt.focus();
   });
   find("boot-again").addEventListener("click", () => handlers.boot());
+  find("open-trace").addEventListener("click", () => handlers.showTrace(!state?.isTraced));
+  find("close-trace").addEventListener("click", () => {
+    handlers.showTrace(false);
+    find("open-trace").focus();
+  });
+  listenToQuestions(find("entries"), handlers.decide);
   listenToModel(handlers.visitorsModel);
+  const drawTrace = createTraceView(find("turns"), find("trace-left"));
 
   return (next) => {
     const before = state;
@@ -81,6 +93,8 @@ export function createView(handlers) {
     drawConversation(next, before);
     drawComposer(next);
     drawStart(next);
+    drawPanel(next, before);
+    drawTrace(next.trace);
   };
 }
 
@@ -135,6 +149,18 @@ function drawConversation(state, before) {
   find("reset").hidden = state.entries.length === 0 || state.turn !== "idle";
   if (atEnd || asked) scroll.scrollTop = scroll.scrollHeight;
   if (state.status !== before?.status) find("status").textContent = state.status;
+}
+
+/**
+ * @param {State} state
+ * @param {State | null} before
+ */
+function drawPanel(state, before) {
+  find("trace-blank").hidden = state.trace.turns.length > 0;
+  if (state.isTraced === before?.isTraced) return;
+  find("trace").hidden = !state.isTraced;
+  document.querySelector("main")?.classList.toggle("traced", state.isTraced);
+  find("open-trace").setAttribute("aria-expanded", String(state.isTraced));
 }
 
 /** @param {State} state */
