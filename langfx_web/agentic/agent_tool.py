@@ -6,15 +6,19 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langfx_web.agentic.asking import CallAsker
-from langfx_web.agentic.gates import Answers
-from langfx_web.agentic.session import Session
-from langfx_web.agentic.setup import AgentSetup
+from langfx_web.deferred import later
 from langfx_web.json_text import dumps
 from langfx_web.tools import Tool, ToolContext
 
 if TYPE_CHECKING:
+    from langfx_web.agentic import asking
+    from langfx_web.agentic.gates import Answers
+    from langfx_web.agentic.session import Session
+    from langfx_web.agentic.setup import AgentSetup
     from langfx_web.observation import Observer
+else:
+    # Modules make such tools when they are imported, and runs need it later.
+    asking = later("langfx_web.agentic.asking")
 
 Asked: TypeAlias = "Callable[[Session | None, str, Answers | None, Observer | None], Awaitable[Any]]"
 """One run of an agent in a session: a prompt, who answers its questions, who watches the call; gives text or value."""
@@ -48,7 +52,7 @@ def agent_tool(
 
     async def ask(arguments: Any, context: ToolContext) -> Any:
         prompt = arguments["prompt"] if input is None else dumps(context.call.args)
-        answers = context.asker if isinstance(context.asker, CallAsker) else None
+        answers = context.asker if isinstance(context.asker, asking.CallAsker) else None
         return await asked(context.session, prompt, answers, context.observation.child())
 
     output = agent.output
