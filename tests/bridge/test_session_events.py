@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from langfx_web.json_text import dumps
 from tests.bridge.fake_page import FakePage
 
 WATCHED = """
@@ -63,3 +64,42 @@ async def test_a_live_trace_arrives_on_the_page(page: FakePage) -> None:
     assert trace["nodes"][2]["request"][-1]["role"] == "user"
     usage = (await page.ask("call", target="watched:usage", args=[]))["value"]
     assert usage == {"usage": None, "requests": 1, "cached": 0, "unknown": 1}
+
+
+LARGE = """
+import langfx_web as lf
+
+async def watch():
+    events = []
+    huge = "x" * 2_000_000
+    lm = lf.testing.StaticResponse(huge)
+    async with lf.Session(lm=lm) as session:
+        session.subscribe(events.append)
+        async with session.branch("action", "Load", metadata={"a": huge, "b": 7, "c": [huge]}) as view:
+            view.info(huge, rows=[huge])
+            view.progress(huge, data=huge)
+            view.add_metadata(more={"rows": [huge]})
+            view.record(result={"rows": [huge]})
+            await view.query(huge)
+    for event in events:
+        yield event
+"""
+
+
+async def test_no_event_carries_megabytes(page: FakePage) -> None:
+    """Large values are cut to their beginning, with their class; small ones beside them are kept as they are."""
+    assert (await page.setup({"large": LARGE}))["kind"] == "ready"
+    id_ = page.command("stream", target="large:watch", args=[])
+    assert (await page.end(id_))["kind"] == "end"
+    events = page.items(id_)
+    assert len(events) == 7
+    assert max(len(dumps(event)) for event in events) < 100_000
+    start, line, progress, more, _, answered, end = events
+    metadata = start["node"]["metadata"]
+    assert {name: value["type"] for name, value in metadata.items() if "type" in value} == {"a": "str", "c": "list"}
+    assert metadata["b"] == {"json": 7}
+    assert metadata["a"]["text"].startswith("xxx")
+    assert line["entry"]["data"]["rows"]["type"] == more["metadata"]["more"]["type"].replace("dict", "list")
+    assert progress["data"]["data"]["text"].startswith("xxx")
+    assert answered["node"]["response"]["parts"][0]["text"].startswith("xxx")
+    assert end["node"]["result"]["text"].startswith('{"rows":["xxx')
