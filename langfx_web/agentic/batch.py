@@ -27,6 +27,7 @@ from langfx_web.errors import (
 )
 from langfx_web.events import ToolEnd, ToolStart
 from langfx_web.json_text import dumps
+from langfx_web.masking import masked
 from langfx_web.messages import Modality, ToolMessage
 from langfx_web.tools import PreparedCall, ToolContext, ToolOutcome, call_checksum, run_call
 
@@ -126,7 +127,7 @@ class Batch:
                 allowed = await self._run.decided(allow, call.planned.call, self._step, passing=passing)
                 reason = ""
             except ToolDeniedError as error:
-                allowed, reason = False, error.message
+                allowed, reason = False, masked(error.message)
             except (GateDeclinedError, GateTimeoutError) as error:
                 allowed, reason = False, _reason(error)
             if not allowed:

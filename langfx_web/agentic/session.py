@@ -79,7 +79,7 @@ class Session(Scope):
         return self._shared.telling.subscribe(fn)
 
     @property
-    def observer_errors(self) -> list[Exception]:
+    def observer_errors(self) -> list[BaseException]:
         """The newest 100 exceptions that observers raised."""
         return list(self._shared.telling.errors)
 

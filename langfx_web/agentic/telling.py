@@ -40,7 +40,7 @@ class Telling:
     def __init__(self, session_id: str, clock: Clock, *, max_logs: int) -> None:
         self.logs: deque[LogEntry] = deque(maxlen=max_logs)
         self.dropped_logs = 0
-        self.errors: deque[Exception] = deque(maxlen=MAX_ERRORS)
+        self.errors: deque[BaseException] = deque(maxlen=MAX_ERRORS)
         self._session_id = session_id
         self._clock = clock
         self._observers: dict[object, Observer] = {}
@@ -106,11 +106,13 @@ class Telling:
                 continue  # unsubscribed by one before it
             try:
                 observer(event)
-            except Exception as error:  # noqa: BLE001  # the work goes on whatever those do who watch it
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001  # the work goes on whatever those do who watch it
                 self.errors.append(error)
                 self._log_failure(token, error)
 
-    def _log_failure(self, token: object, error: Exception) -> None:
+    def _log_failure(self, token: object, error: BaseException) -> None:
         """Once for each observer, which may fail again at being told of this."""
         if token not in self._failed:
             self._failed.add(token)

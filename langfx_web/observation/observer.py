@@ -75,7 +75,9 @@ class Observer:
                 task = asyncio.ensure_future(_finished(given, failed))
                 self._unfinished.add(task)
                 task.add_done_callback(self._unfinished.discard)
-        except (Exception, asyncio.CancelledError, SystemExit) as error:  # noqa: BLE001  # watching harms nothing
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # watching harms nothing
             failed(error)
 
     def __repr__(self) -> str:
@@ -90,7 +92,9 @@ async def _finished(given: Awaitable[Any], failed: Callable[[BaseException], Non
         if task is not None and task.cancelling():
             raise
         failed(error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # left alone, it would be reported as unhandled
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # left alone, it would be reported as unhandled
         failed(error)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from langfx_web.errors import LangfxError, ToolExecutionError, ToolNotFoundError, ToolOutputError, ToolTimeoutError
-from langfx_web.masking import said_by
+from langfx_web.masking import masked, said_by
 
 MAX_ERROR_TEXT = 2000
 CLEANUP = 1.0
@@ -73,7 +73,7 @@ def _failure(error: BaseException, tool: str) -> LangfxError:
     """The error of ours that stands for one of the tool's."""
     match error:
         case ToolOutputError() | ToolNotFoundError():
-            return error
+            return error if masked(error.message) == error.message else type(error)(masked(error.message), tool=tool)
         case asyncio.CancelledError():
             text = f"the tool {tool} was cancelled from inside"
         case SystemExit():

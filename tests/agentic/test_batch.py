@@ -221,6 +221,7 @@ async def test_langfx_64_what_a_tool_gives_or_raises_is_told() -> None:
         (lambda call, step: False, "Error: the call was not allowed."),
         ("async false", "Error: the call was not allowed."),
         (ToolDeniedError("why"), "Error: the call was not allowed. why"),
+        (ToolDeniedError("for sk-live-abcdef123456"), "Error: the call was not allowed. for ***"),
         (GateDeclinedError("no", details={"reason": "ask me later"}), "Error: the call was not allowed. ask me later"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import Any
 
@@ -199,3 +200,16 @@ async def test_failures_are_told_as_what_they_are() -> None:
             await Report().invoke(session)
     ends = [event.node for event in told if event.type.endswith("_end")]
     assert [(node.status, node.error.code) for node in ends] == [("error", "rate_limit")] * 2
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), SystemExit(3), GeneratorExit()], ids=repr)
+async def test_langfx_51_nothing_that_an_observer_raises_comes_out(error: BaseException) -> None:
+    """Not what would end a task or the program either; it is kept with the others."""
+
+    def harmful(event: SessionEvent) -> None:
+        raise error
+
+    async with Session(lm=Echo()) as session:
+        session.subscribe(harmful)
+        assert await session.query("x") == "x"
+        assert set(session.observer_errors) == {error}

@@ -49,7 +49,11 @@ async def test_an_async_function_is_not_waited_for() -> None:
     gate.set()
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), asyncio.CancelledError(), SystemExit(3)], ids=repr)
+class Own(BaseException):
+    """Outside of all ordinary exceptions."""
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), asyncio.CancelledError(), SystemExit(3), Own()], ids=repr)
 @pytest.mark.parametrize("is_async", [False, True])
 async def test_what_on_event_raises_goes_to_on_error(error: BaseException, is_async: bool) -> None:
     """Raised or rejected, it is `on_error`'s alone, and the next event comes all the same."""

@@ -94,6 +94,10 @@ async def test_our_errors_of_values_stay_as_they_are() -> None:
     with pytest.raises(ToolOutputError) as caught:
         await run(function, tool="t")
     assert caught.value is mine
+    mine = ToolOutputError("for sk-live-abcdef123456", tool="other")
+    with pytest.raises(ToolOutputError) as caught:
+        await run(function, tool="t")
+    assert (caught.value.message, caught.value.__cause__) == ("for ***", mine)
 
 
 async def test_a_value_that_comes_too_late_is_dropped() -> None:
