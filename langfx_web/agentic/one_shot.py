@@ -98,6 +98,14 @@ async def ending(run: Awaitable[AIMessage], entry: Entry) -> TurnEnd:
         reason = end.stop_reason if end and end.stop_reason != "cancelled" else _reason(error)
         info = error_info(error) if reason in ("error", "refused") else None
         return TurnEnd(stop_reason=reason, usage=entry.usage, error=info)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        error = LangfxError("the run was cancelled from inside")
+        return TurnEnd(stop_reason="error", usage=entry.usage, error=error_info(error))
+    except Exception as error:  # noqa: BLE001  # a model of the app's own may raise anything
+        return TurnEnd(stop_reason="error", usage=entry.usage, error=error_info(error))
     return TurnEnd(stop_reason="end_turn", usage=entry.usage, output=message.result)
 
 

@@ -18,7 +18,8 @@ async def together(works: Sequence[Coroutine[Any, Any, Any]]) -> None:
         cancelled_itself = any(task.cancelled() for task in tasks)
     finally:
         for task in tasks:
-            task.cancel()
+            if not task.cancelling():  # what is ending already is left to clean up
+                task.cancel()
         await _settled(tasks)
     for task in tasks:
         if not task.cancelled() and (error := task.exception()):

@@ -10,6 +10,7 @@ import pytest
 
 from langfx_web import Limits, Session, ToolContext
 from langfx_web.agentic import OpenGates
+from langfx_web.errors import DeadlineExceededError
 from langfx_web.events import ToolEnd
 from langfx_web.messages import AIMessage, ToolCall, ToolMessage
 from langfx_web.testing import StaticSequence
@@ -229,3 +230,23 @@ async def test_a_run_can_run_out_of_time_at_every_await() -> None:
         ends = [event.id for event in tried.loop.heard.events if isinstance(event, ToolEnd)]
         assert sorted(ends) == sorted(asked), moment
         assert asyncio.all_tasks() == before, moment
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_tools_may_clean_up_after_a_deadline(count: int) -> None:
+    """Those that run together as well as one alone: nothing cuts their cleanup short."""
+    cleaned = []
+
+    @tool(idempotent=True)
+    async def wait() -> None:
+        """Wait, and clean up."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.02)
+            cleaned.append(True)
+
+    some = agent([calls(*[("wait", {})] * count)], wait)
+    with pytest.raises(DeadlineExceededError):
+        await some.invoke(prompt="x", timeout=0.2)
+    assert cleaned == [True] * count

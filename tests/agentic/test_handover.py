@@ -95,6 +95,19 @@ async def test_a_cancelled_session_ends_the_stream_as_an_event() -> None:
     assert rest[-1].error is None
 
 
+@pytest.mark.parametrize("error", [KeyError("x"), asyncio.CancelledError()])
+async def test_whatever_a_model_raises_is_in_the_end(error: BaseException) -> None:
+    """Also what no model should raise; nobody who reads is cancelled by it."""
+
+    class Odd(Echo):
+        async def _stream(self, request: Any) -> Any:
+            raise error
+            yield
+
+    (end,) = [event async for event in agent(Odd()).stream(prompt="x")]
+    assert (end.stop_reason, end.error.name) == ("error", type(error).__name__.replace("Cancelled", "Langfx"))
+
+
 @pytest.mark.parametrize("ends", ["timeout", "session timeout", "cancel", "dispose"])
 async def test_every_call_of_a_cancelled_run_has_its_end(ends: str) -> None:
     """Also the one that had not begun; and whoever reads may wait for the session's end."""
