@@ -102,8 +102,8 @@ async def ending(run: Awaitable[AIMessage], entry: Entry) -> TurnEnd:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        error = LangfxError("the run was cancelled from inside")
-        return TurnEnd(stop_reason="error", usage=entry.usage, error=error_info(error))
+        own = LangfxError("the run was cancelled from inside")
+        return TurnEnd(stop_reason="error", usage=entry.usage, error=error_info(own))
     except Exception as error:  # noqa: BLE001  # a model of the app's own may raise anything
         return TurnEnd(stop_reason="error", usage=entry.usage, error=error_info(error))
     return TurnEnd(stop_reason="end_turn", usage=entry.usage, output=message.result)
