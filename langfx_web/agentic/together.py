@@ -20,21 +20,26 @@ async def together(works: Sequence[Coroutine[Any, Any, Any]]) -> None:
         for task in tasks:
             if not task.cancelling():  # what is ending already is left to clean up
                 task.cancel()
-        await _settled(tasks)
-    for task in tasks:
-        if not task.cancelled() and (error := task.exception()):
-            raise error
+        failures = await _settled(tasks)
+    if failures:
+        raise failures[0]
     if cancelled_itself:
         raise asyncio.CancelledError
 
 
-async def _settled(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Wait for tasks that were cancelled, also while being cancelled once more; each bounds its own cleanup."""
+async def _settled(tasks: Sequence[asyncio.Task[Any]]) -> list[BaseException]:
+    """Wait for tasks that were cancelled, also while being cancelled once more; each bounds its own cleanup.
+
+    Gives what they raised.
+    """
     again: asyncio.CancelledError | None = None
     while pending := [task for task in tasks if not task.done()]:
         try:
             await asyncio.wait(pending)
         except asyncio.CancelledError as error:
             again = error
+    # Looked at even where something else comes out: asyncio reports a failure that nobody has seen.
+    failures = [error for task in tasks if not task.cancelled() and (error := task.exception())]
     if again is not None:
         raise again
+    return failures

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from typing import Any
 
 import pytest
 
@@ -37,3 +39,26 @@ async def test_work_that_cancelled_itself_has_not_succeeded() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await together([asyncio.sleep(0), leaving(), asyncio.sleep(0)])
+
+
+async def test_no_failure_is_reported_late() -> None:
+    """Of work that fails because the whole was cancelled, as tools do whose session was."""
+    reports: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: reports.append(context["message"]))
+
+    async def failing() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ValueError("cancelled") from None
+
+    task = asyncio.ensure_future(together([failing(), failing()]))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    del task
+    gc.collect()
+    await asyncio.sleep(0)
+    assert reports == []
