@@ -39,7 +39,7 @@ async def _settled(tasks: Sequence[asyncio.Task[Any]]) -> list[BaseException]:
         except asyncio.CancelledError as error:
             again = error
     # Looked at even where something else comes out: asyncio reports a failure that nobody has seen.
-    failures = [error for task in tasks if not task.cancelled() and (error := task.exception())]
+    failures = [failure for task in tasks if not task.cancelled() and (failure := task.exception())]
     if again is not None:
         raise again
     return failures
