@@ -13,7 +13,6 @@ from langfx_web.agent import Agent
 from langfx_web.agentic import Action, Limits
 from langfx_web.bridge.page_credential import page_credential
 from langfx_web.deferred import deferred
-from langfx_web.durable import AgentSession, Turn, TurnResult
 from langfx_web.errors import LangfxError, MappingError, ToolDeniedError
 from langfx_web.llms import LanguageModel, ModelSettings, SamplingOptions, SamplingResult, StreamChunk
 from langfx_web.messages import (
@@ -41,6 +40,7 @@ from langfx_web.usage import Usage
 if TYPE_CHECKING:
     from langfx_web import otlp, testing
     from langfx_web.agentic import Budget, Gate, Outcome, Session, Step
+    from langfx_web.durable import AgentSession, Turn, TurnResult
     from langfx_web.events import LogEntry, Progress, TraceNode, UsageSummary
     from langfx_web.observation import ObservedEvent, Observer
     from langfx_web.protocols import ParseLimits, read_answer
@@ -68,6 +68,7 @@ __getattr__ = deferred(
     {
         "MISSING": "langfx_web.queries",
         "RAISE": "langfx_web.queries",
+        "AgentSession": "langfx_web.durable",
         "BatchItem": "langfx_web.queries",
         "Budget": "langfx_web.agentic",
         "Gate": "langfx_web.agentic",
@@ -87,6 +88,8 @@ __getattr__ = deferred(
         "Step": "langfx_web.agentic",
         "Template": "langfx_web.templates",
         "TraceNode": "langfx_web.events",
+        "Turn": "langfx_web.durable",
+        "TurnResult": "langfx_web.durable",
         "UsageSummary": "langfx_web.events",
         "complete": "langfx_web.queries",
         "describe": "langfx_web.queries",

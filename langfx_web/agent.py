@@ -19,7 +19,6 @@ from langfx_web.agentic import (
     several,
 )
 from langfx_web.deferred import later
-from langfx_web.durable import AgentSession, new_id
 from langfx_web.errors import InvalidValueError, SchemaError
 from langfx_web.events import TurnEvent
 from langfx_web.llms import Capabilities, LanguageModel, ModelChoice, Models
@@ -28,13 +27,15 @@ from langfx_web.stores import MemoryStore, Store
 from langfx_web.tools import MAX_TOOLS, Tool, ToolRegistry
 
 if TYPE_CHECKING:
-    from langfx_web import observation
+    from langfx_web import durable, observation
     from langfx_web.agentic import Answers, Budget, OnGate, Session, agent_tool, handover, loop, one_shot, run
     from langfx_web.agentic import output as outputs
+    from langfx_web.durable import AgentSession
     from langfx_web.observation import Observer
 else:
     # A worker is ready before it has read what runs an agent, and what few agents need.
     agent_tool = later("langfx_web.agentic.agent_tool")
+    durable = later("langfx_web.durable")
     handover = later("langfx_web.agentic.handover")
     loop = later("langfx_web.agentic.loop")
     observation = later("langfx_web.observation")
@@ -275,8 +276,8 @@ class Agent(Action):
             session=session,
             lm=session.lm or self._lm,
             limits=of_one_run(self._limits),
-            place=run.Place(turn_id=new_id("msg_")),
-            new_id=new_id,
+            place=run.Place(turn_id=durable.new_id("msg_")),
+            new_id=durable.new_id,
             recorder=entry.recorder,
             answers=entry.answers,
         )
@@ -312,7 +313,7 @@ class Agent(Action):
             store = self._store = self._store or MemoryStore()
         _checked_store(store)
         own = _joined(instructions)
-        return AgentSession(self, id, store=store, model=model, instructions=own, context=context)
+        return durable.AgentSession(self, id, store=store, model=model, instructions=own, context=context)
 
     def __repr__(self) -> str:
         return f"Agent({self._name!r}, tools={self._tools.names()})"

@@ -14,7 +14,6 @@ from langfx_web.bridge.modules import Modules
 from langfx_web.bridge.outlet import Outlet
 from langfx_web.bridge.wire import Portable
 from langfx_web.deferred import later
-from langfx_web.durable import AgentSession, LineStream, Turn, TurnResult
 from langfx_web.errors import LangfxError
 from langfx_web.events import encode
 from langfx_web.stores import Store
@@ -23,6 +22,7 @@ from langfx_web.tools import Tool
 if TYPE_CHECKING:
     from langfx_web import testing
     from langfx_web.agentic import Gate, gates
+    from langfx_web.durable import AgentSession, LineStream, Turn, TurnResult
 else:
     gates = later("langfx_web.agentic.gates")
     testing = later("langfx_web.testing")

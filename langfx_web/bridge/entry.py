@@ -33,7 +33,7 @@ else:
     to_js: Any = None
 
 queries = later("langfx_web.queries")
-runner = later("langfx_web.durable.runner")
+durable = later("langfx_web.durable")
 
 MODULES_FOLDER = Path("/langfx/modules")
 EXTRA_PATH = Path("/lib/extra.zip")
@@ -100,7 +100,7 @@ def start(
 
 def _warm_up() -> None:
     """Read what the first turn and the first typed question need."""
-    _ = runner.Runner
+    _ = durable.AgentSession
     load_pydantic()
     _ = queries.query
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from langfx_web.agentic import AgentSetup
 from langfx_web.clock import SYSTEM_CLOCK, Clock
-from langfx_web.deferred import later
 from langfx_web.durable.fold import Conversation
 from langfx_web.durable.ids import new_id as random_id
 from langfx_web.durable.inputs import (
@@ -21,6 +20,7 @@ from langfx_web.durable.inputs import (
 )
 from langfx_web.durable.lines import Line, LineStream, follow
 from langfx_web.durable.records import Settings
+from langfx_web.durable.runner import Runner
 from langfx_web.durable.turn import Turn
 from langfx_web.errors import InvalidArgumentError, JournalInvalidError, NotPortableError
 from langfx_web.json_text import dumps, loads
@@ -30,10 +30,7 @@ from langfx_web.stores.base import Store
 
 if TYPE_CHECKING:
     from langfx_web.agentic import Gate
-    from langfx_web.durable import runner
     from langfx_web.durable.watching import Watch
-else:
-    runner = later("langfx_web.durable.runner")
 
 MAX_INSTRUCTIONS = 64 * 1024
 
@@ -63,7 +60,7 @@ class AgentSession:
         self._context = _copied(context)
         self._id = None if id is None else check_session_id(id)
         self._new_id = new_id
-        self._runner = runner.Runner(
+        self._runner = Runner(
             agent, self._id or new_id("ses_"), is_new=id is None, store=store, clock=clock, new_id=new_id
         )
 

@@ -6,22 +6,17 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from langfx_web.deferred import later
+from langfx_web.agentic import error_info
 from langfx_web.durable.lines import Line, LineStream, count, decode, encode, follow
 from langfx_web.durable.registration import Outcome, Registration
+from langfx_web.durable.runner import Runner
 from langfx_web.durable.submission import Accepted, Submission
 from langfx_web.durable.wake import Wake
 from langfx_web.errors import LangfxError, StoreError
 from langfx_web.events import ErrorInfo, TurnEvent
 from langfx_web.usage import Usage
-
-if TYPE_CHECKING:
-    from langfx_web.agentic import trace
-    from langfx_web.durable.runner import Runner
-else:
-    trace = later("langfx_web.agentic.trace")
 
 HIDDEN = frozenset({"turn_start", "turn_resume", "turn_yield", "turn_end", "lines_pruned"})
 """Types of lines that iterating over a turn does not show."""
@@ -138,7 +133,7 @@ class Turn:
         ended = await self._ended()
         if isinstance(ended, LangfxError):
             epoch = self._runner.replica.head.epoch
-            ended = Outcome(stop_reason="error", error=trace.error_info(ended), epoch=epoch, lines=0)
+            ended = Outcome(stop_reason="error", error=error_info(ended), epoch=epoch, lines=0)
         return TurnResult(
             message_id=self.message_id,
             stop_reason=ended.stop_reason,
