@@ -28,7 +28,7 @@ from langfx_web.errors import (
 from langfx_web.events import ToolEnd, ToolStart
 from langfx_web.json_text import dumps
 from langfx_web.masking import masked
-from langfx_web.messages import Modality, ToolMessage
+from langfx_web.messages import Modality, ToolCall, ToolMessage
 from langfx_web.tools import PreparedCall, ToolContext, ToolOutcome, call_checksum, run_call
 
 MAX_SHOWN = 64 * 1024
@@ -124,7 +124,7 @@ class Batch:
             if call.refusal is not None:
                 continue
             try:
-                allowed = await self._run.decided(allow, call.planned.call, self._step, passing=passing)
+                allowed = await self._run.decided(allow, _copy(call.planned.call), self._step, passing=passing)
                 reason = ""
             except ToolDeniedError as error:
                 allowed, reason = False, masked(error.message)
@@ -145,7 +145,8 @@ class Batch:
         assert call.prepared is not None  # a call without a refusal is prepared
         approval = call.prepared.tool.approval
         if callable(approval):
-            return await self._run.decided(approval, call.prepared.arguments)
+            # Of its own: what a person allows is what runs.
+            return await self._run.decided(approval, copy.deepcopy(call.prepared.arguments))
         return approval
 
     async def _approve(self, call: _Call) -> None:
@@ -215,7 +216,7 @@ class Batch:
     def _context(self, call: _Call, prepared: PreparedCall, view: Any) -> ToolContext:
         place = self._run.place
         return ToolContext(
-            call=call.planned.call,
+            call=_copy(call.planned.call),
             checksum=call.checksum,
             execution_id=call.planned.execution_id,
             turn_id=place.turn_id,
@@ -272,6 +273,11 @@ class Batch:
             content_truncated=outcome.is_cut or None,
             error_code=None if outcome.error is None else outcome.error.code,
         )
+
+
+def _copy(call: ToolCall) -> ToolCall:
+    """The call with arguments of its own, for functions of the app: the conversation keeps what the model wrote."""
+    return ToolCall(call.id, call.name, call.args, raw_args=call.raw_args)
 
 
 def result_message(planned: PlannedCall, *content: str | Modality, is_error: bool) -> ToolMessage:

@@ -207,6 +207,8 @@ class TraceNode(PlainForm):
     @staticmethod
     def from_json(text: str | bytes) -> TraceNode:
         """Read a text of `to_json`, from anywhere; `invalid_trace` says what is wrong with it."""
+        if not isinstance(text, (str, bytes)):
+            raise invalid(f"a {type(text).__name__} is no text")
         try:
             document = loads(text)
             doubled = not is_unambiguous(text if isinstance(text, str) else text.decode())

@@ -320,6 +320,29 @@ async def test_a_tool_knows_its_call_and_has_a_session_of_its_own() -> None:
     assert context.execution_id.startswith("exe_")
 
 
+async def test_nobody_rewrites_what_the_model_has_asked() -> None:
+    """A tool, or what permits it, that changes the call it is shown changes only its own copy."""
+
+    def allow(call: ToolCall, step: Any) -> bool:
+        assert call.args is not None
+        call.args["item"]["by"] = "allow"
+        return True
+
+    @tool(idempotent=True)
+    def keep(item: dict[str, str], context: ToolContext) -> dict[str, str]:
+        """Keep an item."""
+        assert context.call.args == {"item": {}}
+        context.call.args["item"]["by"] = "tool"
+        return item
+
+    lm = StaticSequence([calls(("keep", {"item": {}})), "done"])
+    loop = loop_of(agent(lm, keep, allow_tool=allow))
+    await run(loop)
+    asked, answered = lm.requests[1].messages[-2:]
+    assert [call.args for call in asked.tool_calls] == [{"item": {}}]
+    assert answered.text == "{}"
+
+
 async def test_a_failed_tool_is_an_error_in_the_trace() -> None:
     """Its node says so; the step's does not, as the model was told."""
     async with Session() as session:

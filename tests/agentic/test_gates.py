@@ -188,6 +188,31 @@ async def test_approval_may_depend_on_the_arguments() -> None:
     assert asked == [{"amount": 500}]
 
 
+async def test_what_a_person_allows_is_what_runs() -> None:
+    """A function that changes the arguments it decides by changes only its own copy of them."""
+    ran = []
+
+    def decide(arguments: dict[str, Any]) -> bool:
+        arguments["order"]["ids"].append("8")
+        return True
+
+    @tool(idempotent=False, approval=decide)
+    def pay_all(order: dict[str, list[str]]) -> str:
+        """Pay orders."""
+        ran.append(order)
+        return "paid"
+
+    gates = OpenGates()
+    loop = loop_of(agent([calls(("pay_all", {"order": {"ids": ["7"]}})), "done"], pay_all), answers=gates)
+    task = asyncio.ensure_future(run(loop))
+    await settle()
+    (gate,) = gates.gates()
+    await gates.answer(gate.id, True)
+    await task
+    assert gate.payload["args"] == {"order": {"ids": ["7"]}}
+    assert ran == [{"ids": ["7"]}]
+
+
 async def test_a_raised_denial_closes_the_other_gates() -> None:
     """With `on_denied="raise"` the first refusal ends the run; nothing runs."""
     gates = OpenGates()
